@@ -1,0 +1,87 @@
+import type { TrainableTrajectory } from "../core/trajectory.ts";
+
+/** Parameters of sampling. `topP: 1` and `topK: 0` mean no truncation. */
+export interface Sampling {
+  readonly temperature: number;
+  readonly topP: number;
+  readonly topK: number;
+  readonly maxTokens: number;
+}
+
+export interface SampleRequest {
+  /** Shape [T]; token ids, never text. */
+  readonly prompt: Int32Array;
+  readonly sampling: Sampling;
+  readonly seed: number;
+}
+
+export interface Sample {
+  /** Shape [T]; includes the stop token when `stop` is "stop". */
+  readonly tokens: Int32Array;
+  /** Shape [T]; natural logarithms under the distribution the loss uses. */
+  readonly logprobs: Float32Array;
+  readonly stop: "stop" | "length";
+  readonly policyVersion: number;
+}
+
+/** A policy that samples. One sample per request, in order; equal requests at one version give equal samples. */
+export interface Policy {
+  readonly contextLength: number;
+  sample(requests: readonly SampleRequest[]): Promise<readonly Sample[]>;
+}
+
+/** Loss of one update. */
+export type Loss =
+  | { readonly kind: "crossEntropy" }
+  | {
+      readonly kind: "policyGradient";
+      /** Clip range of the importance ratio: [1 - low, 1 + high]. */
+      readonly clipLow: number;
+      readonly clipHigh: number;
+      /** Upper bound of the sampler-to-trainer importance weight (truncated importance sampling). */
+      readonly importanceCap: number;
+      /** Weight of the low-variance KL estimate to the reference policy; 0 switches it off. */
+      readonly klCoefficient: number;
+      readonly entropyCoefficient: number;
+    };
+
+export interface Optimiser {
+  readonly learningRate: number;
+  readonly beta1: number;
+  readonly beta2: number;
+  readonly epsilon: number;
+  readonly weightDecay: number;
+  readonly maxGradientNorm: number;
+  /** Rows are shuffled by the batch's seed and split into this many optimiser steps. */
+  readonly minibatches: number;
+}
+
+/** One row of a batch. `weight` scales the row's token losses (the designer's up-weighting). */
+export interface TrainingRow {
+  readonly trajectory: TrainableTrajectory;
+  readonly advantage: number;
+  readonly weight: number;
+}
+
+export interface UpdateMetrics {
+  readonly policyVersion: number;
+  readonly loss: number;
+  readonly gradientNorm: number;
+  /** Mean of -log p over sampled tokens, per role. */
+  readonly entropy: Readonly<Record<string, number>>;
+  /** Mean low-variance KL from the sampler's policy, per role. */
+  readonly kl: Readonly<Record<string, number>>;
+  readonly clipFraction: number;
+  /** Largest |sampler - trainer| log-probability before the first step, over the batch. */
+  readonly logprobGap: number;
+  readonly tokens: number;
+}
+
+/** Makes new policy versions. Does no arithmetic on advantages and refuses rows older than `maxPolicyLag`. */
+export interface Trainer {
+  readonly policyVersion: number;
+  update(batch: { readonly rows: readonly TrainingRow[]; readonly seed: number }, loss: Loss, optimiser: Optimiser): Promise<UpdateMetrics>;
+  /** Writes weights and optimiser state into an existing directory. */
+  save(directory: string): Promise<void>;
+  load(directory: string): Promise<void>;
+}
