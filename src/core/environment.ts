@@ -43,3 +43,14 @@ export interface Environment {
   /** Turn limit declared by the program, at most the run's limit. */
   readonly maxTurns: number;
 }
+
+/** What was found in a designer's reply. `repairs` are alternatives to try, in order, when the program does not parse. */
+export type Extraction =
+  | { readonly ok: true; readonly program: Program; readonly repairs: readonly Repair[] }
+  | { readonly ok: false; readonly code: "no-block" | "unclosed" | "empty"; readonly message: string };
+
+/** A one-step repair of a program's text. */
+export interface Repair {
+  readonly name: string;
+  readonly program: Program;
+}

@@ -1,0 +1,44 @@
+import { describe, expect, it } from "vitest";
+import { extractProgram } from "./extract.ts";
+import { fence } from "./prompts.ts";
+
+const source = "class A:\n    pass\n";
+
+function taken(text: string): string | undefined {
+  const extraction = extractProgram(text);
+  return extraction.ok ? extraction.program.source : undefined;
+}
+
+describe("extractProgram", () => {
+  it("reads back what the designer's format writes", () => expect(taken(fence(source))).toBe(source));
+
+  it.each(["```python\r\nclass A:\r\n    pass\r\n```\r\n", "```py\nclass A:\n    pass\n```", "text\n```Python\nclass A:\n    pass\n```\nmore", "```\nclass A:\n    pass\n```"])(
+    "accepts %j",
+    (text) => expect(taken(text)).toBe(source),
+  );
+
+  it("keeps fences inside docstrings, indented or not", () => {
+    const body = 'class A:\n    """Say\n```\nx\n```\n    """\n    note = "# \'\'\' "  # it\'s """\n    pass\n';
+    expect(taken(`\`\`\`python\n${body}\`\`\``)).toBe(body);
+  });
+
+  it("takes the last complete block, of the language", () => {
+    expect(taken("```python\nclass Draft: pass\n```\n```python\nclass A:\n    pass\n```\n```text\nnot code\n```")).toBe(source);
+    expect(taken("```python\nclass A:\n    pass\n```\n```python\nclass B:")).toBe(source);
+  });
+
+  it.each([
+    ["no code at all", "no-block"],
+    ["```text\nhello\n```", "no-block"],
+    ["```python\nclass A:", "unclosed"],
+    ['```python\n"""\n```', "unclosed"],
+    ["```python\n\n```", "empty"],
+    ["", "no-block"],
+  ])("rejects %j as %s", (text, code) => expect(extractProgram(text)).toMatchObject({ ok: false, code }));
+
+  it("offers doubled braces for a box in an f-string, and nothing when there is none", () => {
+    const slip = extractProgram('```python\nx = f"{n}: answer in \\boxed{}"\ny = "\\boxed{}"\n```');
+    expect(slip.ok && slip.repairs.map((repair) => repair.program.source)).toEqual(['x = f"{n}: answer in \\boxed{{}}"\ny = "\\boxed{}"\n']);
+    expect(extractProgram(fence(source))).toMatchObject({ repairs: [] });
+  });
+});
