@@ -1,0 +1,42 @@
+import { parseArgs } from "node:util";
+import { messageOf, SpadeError } from "../../src/core/errors.ts";
+import { pretrain } from "./training.ts";
+
+const usage = "node models/nano/pretrain.ts [--state DIR] [--out DIR] [--tokens N | --minutes M] [--threads N] [--checkpoint-minutes N]";
+
+function positive(name: string, text: string): number {
+  const value = Number(text);
+  if (!(value > 0)) throw new SpadeError("usage.argument", `--${name} is "${text}", expected a number above 0. Usage: ${usage}`);
+  return value;
+}
+
+/** `npm run nano:pretrain`: remakes the bundled model from nothing, or goes on where a killed run stopped. */
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      state: { type: "string", default: "runs/nano-pretrain" },
+      out: { type: "string", default: "models/nano" },
+      tokens: { type: "string" },
+      minutes: { type: "string" },
+      threads: { type: "string", default: "2" },
+      "checkpoint-minutes": { type: "string", default: "3" },
+    },
+  });
+  const length = values.minutes === undefined ? { tokens: positive("tokens", values.tokens ?? "30000000") } : { minutes: positive("minutes", values.minutes) };
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+  await pretrain({
+    state: values.state,
+    out: values.out,
+    length,
+    threads: positive("threads", values.threads),
+    checkpointMinutes: positive("checkpoint-minutes", values["checkpoint-minutes"]),
+    report: (line) => process.stdout.write(`${line}\n`),
+    stop: stop.signal,
+  });
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${messageOf(error)}\n`);
+  process.exitCode = 1;
+});

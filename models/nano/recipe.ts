@@ -1,0 +1,36 @@
+import { deriveSeed } from "../../src/core/seed.ts";
+
+/** Everything that decides what the nano model is; the card and the checkpoints carry its digest. */
+export const recipe = {
+  seed: 20_260,
+  vocabularySize: 1536,
+  model: { width: 192, layers: 5, heads: 6, feedForward: 512, contextLength: 1024, ropeBase: 10_000 },
+  /** Shares of all tokens, prompts included. */
+  mix: { design: 0.45, hint: 0.07, agent: 0.48 },
+  /** Loss weight of a prompt's or observation's text; what the policy says itself has weight 1. */
+  contextWeight: 0.1,
+  batchTokens: 6144,
+  optimiser: { learningRate: 2e-3, beta1: 0.9, beta2: 0.98, epsilon: 1e-8, weightDecay: 0.1, maxGradientNorm: 1 },
+  /** Shares of the run: linear warm-up, then a cosine down to `floor` times the peak. */
+  schedule: { warmUp: 0.03, floor: 0.1 },
+  /** Demonstrations of each kind that the tokenizer learns from, and of which mean lengths are taken. */
+  surveySize: 400,
+  /** Demonstrations of each kind in the validation set. */
+  validationSize: 24,
+  /** Skeletons of the first designs that count as "seen in a demonstration". */
+  skeletonDesigns: 20_000,
+} as const;
+
+/** One passage in ten is never in a demonstration; validation and assessment use only these. */
+export function isHeldOut(documentId: string): boolean {
+  return deriveSeed(recipe.seed, "held-out", documentId) % 10 === 0;
+}
+
+/** Learning rate at `progress` in [0, 1] of the run. */
+export function learningRateAt(progress: number): number {
+  const { warmUp, floor } = recipe.schedule;
+  const peak = recipe.optimiser.learningRate;
+  if (progress < warmUp) return peak * Math.max(0.02, progress / warmUp);
+  const cosine = 0.5 * (1 + Math.cos((Math.PI * Math.min(1, progress) - Math.PI * warmUp) / (1 - warmUp)));
+  return peak * (floor + (1 - floor) * cosine);
+}

@@ -1,0 +1,151 @@
+import { copyFile, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { monotonicClock } from "../../src/core/clock.ts";
+import { EngineHost } from "../../src/engine/engine.ts";
+import { serialiseBpe } from "../../src/engine/bpe.ts";
+import type { StepMetrics } from "../../src/engine/types.ts";
+import { BatchFeed } from "./batch-feed.ts";
+import { exampleSource, planData } from "./data.ts";
+import type { DataPlan } from "./data.ts";
+import { exampleKinds } from "./examples.ts";
+import type { Batch, Example, ExampleKind } from "./examples.ts";
+import { learningRateAt, recipe } from "./recipe.ts";
+import { loadCheckpoint, LossCurve, saveCheckpoint } from "./run-state.ts";
+import type { RunPosition } from "./run-state.ts";
+
+export interface PretrainOptions {
+  /** Directory of the run: checkpoints, loss curve. A run found there is continued. */
+  readonly state: string;
+  /** Directory that gets the finished model. */
+  readonly out: string;
+  /** Length of the whole run, earlier parts included; the learning rate follows it. */
+  readonly length: { readonly tokens: number } | { readonly minutes: number };
+  readonly threads: number;
+  readonly checkpointMinutes: number;
+  readonly report: (line: string) => void;
+  /** Ends the run early: the present step is finished and saved. */
+  readonly stop: AbortSignal;
+}
+
+const minute = 60_000;
+const validateEverySteps = 100;
+const reportEverySteps = 10;
+
+/** Trains the nano model, or continues its training; writes the model when the run is complete. */
+export async function pretrain(options: PretrainOptions): Promise<void> {
+  options.report("making the tokenizer and the data plan");
+  const plan = await planData();
+  const vocabularySize = plan.bpe.merges.length + 262;
+  await mkdir(options.state, { recursive: true });
+  await writeFile(join(options.state, "tokenizer.json"), serialiseBpe(plan.bpe));
+  const source = { kind: "seed", config: { ...recipe.model, vocabularySize }, seed: recipe.seed } as const;
+  const engine = await EngineHost.create({ source, threads: options.threads });
+  try {
+    const run = new Run(options, plan, engine);
+    await run.toEnd();
+  } finally {
+    await engine.close();
+  }
+}
+
+/** Mean loss per kind of demonstration, over what the policy says itself. */
+export async function validationLosses(engine: EngineHost, examples: readonly Example[]): Promise<Record<ExampleKind, number>> {
+  const losses = { design: 0, hint: 0, agent: 0 };
+  for (const kind of exampleKinds) {
+    losses[kind] = (await engine.crossEntropyLoss(examples.filter((example) => example.kind === kind))).loss;
+  }
+  return losses;
+}
+
+class Run {
+  readonly #options: PretrainOptions;
+  readonly #plan: DataPlan;
+  readonly #engine: EngineHost;
+  readonly #curve: LossCurve;
+  readonly #validation: readonly Example[];
+  #position: RunPosition;
+  #savedMs = 0;
+
+  constructor(options: PretrainOptions, plan: DataPlan, engine: EngineHost) {
+    this.#options = options;
+    this.#plan = plan;
+    this.#engine = engine;
+    this.#curve = new LossCurve(options.state);
+    const validationAt = exampleSource(plan, "validation");
+    this.#validation = Array.from({ length: recipe.validationSize * exampleKinds.length }, (_, index) => validationAt(index));
+    this.#position = { recipe: plan.digest, step: 0, next: 0, tokens: 0, elapsedMs: 0 };
+  }
+
+  async toEnd(): Promise<void> {
+    const { options, position } = { options: this.#options, position: await loadCheckpoint(this.#options.state, this.#plan.digest, this.#engine) };
+    if (position) this.#position = position;
+    await this.#curve.rewind(this.#position.step);
+    options.report(`${position ? "continuing" : "starting"} at step ${this.#position.step}; data shares ${JSON.stringify(this.#plan.shares)}`);
+    const feed = new BatchFeed({ plan: this.#plan, first: this.#position.next });
+    try {
+      while (this.#progress() < 1 && !options.stop.aborted) await this.#advance(feed);
+    } finally {
+      await feed.close();
+    }
+    await this.#save();
+    if (this.#progress() >= 1) await this.#export();
+    else options.report("stopped and saved; the same command goes on");
+  }
+
+  #progress(): number {
+    const { length } = this.#options;
+    return "tokens" in length ? this.#position.tokens / length.tokens : this.#position.elapsedMs / (length.minutes * minute);
+  }
+
+  async #advance(feed: BatchFeed): Promise<void> {
+    const started = monotonicClock();
+    const batch = await feed.next();
+    const waitedMs = monotonicClock() - started;
+    const metrics = await this.#engine.crossEntropyStep(batch.examples, { ...recipe.optimiser, learningRate: learningRateAt(this.#progress()) });
+    const stepMs = monotonicClock() - started;
+    this.#position = { ...this.#position, step: this.#position.step + 1, next: batch.next, tokens: this.#position.tokens + tokensOf(batch), elapsedMs: this.#position.elapsedMs + stepMs };
+    if (this.#position.step % reportEverySteps === 0) await this.#report(metrics, { tokensPerSecond: (1000 * tokensOf(batch)) / stepMs, waitedMs });
+    if (this.#position.step % validateEverySteps === 0) await this.#validate();
+    if (this.#position.elapsedMs - this.#savedMs > this.#options.checkpointMinutes * minute) await this.#save();
+  }
+
+  async #report(metrics: StepMetrics, speed: { readonly tokensPerSecond: number; readonly waitedMs: number }): Promise<void> {
+    const { step, tokens, elapsedMs } = this.#position;
+    const left = (elapsedMs * (1 - this.#progress())) / Math.max(1e-6, this.#progress()) / minute;
+    const numbers = [
+      `loss ${metrics.loss.toFixed(3)}`,
+      `gradient ${metrics.gradientNorm.toFixed(2)}`,
+      `${speed.tokensPerSecond.toFixed(0)} tokens/s`,
+      `waited ${speed.waitedMs.toFixed(0)} ms`,
+      `${(tokens / 1e6).toFixed(2)} M tokens`,
+      `${left.toFixed(1)} min left`,
+    ];
+    this.#options.report(`step ${step}  ${numbers.join("  ")}`);
+    await this.#curve.append({ step, tokens, minutes: elapsedMs / minute, loss: metrics.loss, gradientNorm: metrics.gradientNorm, learningRate: learningRateAt(this.#progress()) });
+  }
+
+  async #validate(): Promise<void> {
+    const losses = await validationLosses(this.#engine, this.#validation);
+    const { step, tokens, elapsedMs } = this.#position;
+    this.#options.report(`step ${step}  validation  ${exampleKinds.map((kind) => `${kind} ${losses[kind].toFixed(4)}`).join("  ")}`);
+    await this.#curve.append({ step, tokens, minutes: elapsedMs / minute, ...losses });
+  }
+
+  async #save(): Promise<void> {
+    await saveCheckpoint(this.#options.state, this.#position, this.#engine);
+    this.#savedMs = this.#position.elapsedMs;
+  }
+
+  async #export(): Promise<void> {
+    const { out, state, report } = this.#options;
+    await mkdir(out, { recursive: true });
+    await this.#engine.save(out, { optimiser: false });
+    await copyFile(join(state, "tokenizer.json"), join(out, "tokenizer.json"));
+    await copyFile(join(state, "loss.jsonl"), join(out, "loss.jsonl"));
+    report(`the model is in ${out}; next: node models/nano/assess.ts --model ${out}`);
+  }
+}
+
+function tokensOf(batch: Batch): number {
+  return batch.examples.reduce((sum, example) => sum + example.tokens.length, 0);
+}
