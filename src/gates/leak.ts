@@ -1,0 +1,72 @@
+import { type GateContext, solvedSeeds } from "./context.ts";
+import { type Evidence, Rejection } from "./record.ts";
+import { isNumber, listedOptions, occurrences, plainTokens } from "./text.ts";
+
+/**
+ * Rejects a program whose first observation gives its solution away. A solution is compared as a run of whole words and
+ * numbers (all its actions joined). A word or number that stands in the text is not by itself a leak: options are
+ * listed, operands are printed. It is a leak
+ * - `cue`: when a fixed place gives it away: the same one or two tokens before it ("answer is …"), first occurrence, on
+ *   more than `maxShare` of the seeds; whether it is a word, a number or an option makes no difference;
+ * - `verbatim`: when a solution of at least `longTokens` tokens that is none of the text's listed options stands
+ *   anywhere in the text, on more than `maxShare` of the seeds.
+ */
+export async function leak(context: GateContext): Promise<Evidence> {
+  const { maxShare, longTokens } = context.config.leak;
+  const cases = (await solvedSeeds(context)).map(({ seed, observation, solution }) => ({ seed, observation, text: plainTokens(observation), solution: plainTokens(solution.join(" ")) }));
+  const most = maxShare * cases.length;
+  const counts = new Map<string, number>();
+  for (const { text, solution } of cases) for (const cue of cuesOf(text, solution)) counts.set(cue, (counts.get(cue) ?? 0) + 1);
+  const [cue, count] = [...counts].sort((a, b) => b[1] - a[1])[0] ?? ["", 0];
+  if (count > most) {
+    throw new Rejection("cue", `The first observation prints the solution right after "${cue}" on ${count}/${cases.length} seeds.`, { cue, count, seeds: cases.length });
+  }
+  const verbatim = cases.filter(({ observation, text, solution }) => solution.length >= longTokens && occurrences(text, solution).length > 0 && !isListed(observation, solution));
+  if (verbatim.length > most) {
+    throw new Rejection("verbatim", `The first observation contains the solution verbatim on ${verbatim.length}/${cases.length} seeds.`, { seeds: verbatim.map(({ seed }) => seed) });
+  }
+  return { seeds: cases.length, bestCue: count, verbatim: verbatim.length };
+}
+
+/** The one- and two-token contexts whose first occurrence in the text is followed by the solution; numbers read `#`. */
+function cuesOf(text: readonly string[], solution: readonly string[]): Set<string> {
+  const masked = ["^", "^", ...text.map((token) => (isNumber(token) ? "#" : token))];
+  const cues = new Set<string>();
+  for (const at of occurrences(text, solution)) {
+    for (const length of [1, 2]) {
+      const context = masked.slice(at + 2 - length, at + 2);
+      if (context.every((token) => token === "#")) continue;
+      if (occurrences(masked, context)[0] === at + 2 - length) cues.add(context.join(" "));
+    }
+  }
+  return cues;
+}
+
+function isListed(observation: string, solution: readonly string[]): boolean {
+  return listedOptions(observation).some((option) => plainTokens(option).join(" ") === solution.join(" "));
+}
+
+/** Verdict on a hint. */
+export interface HintVerdict {
+  readonly verdict: "pass" | "reject";
+  readonly code: "pass" | "empty" | "long" | "verbatim";
+  readonly message: string;
+}
+
+/**
+ * Checks that a hint gives no solution away. A solution of at least two tokens, or a number of at least three digits,
+ * must not stand in the hint on any seed; a shorter one (a direction, a small number: hints cannot avoid those) must not
+ * stand in it on more than half of the seeds, unless the hint names several of the solutions, as a list of options does.
+ */
+export function checkHint(hint: string, options: { readonly solutions: readonly (readonly string[])[]; readonly maxChars?: number }): HintVerdict {
+  const { solutions, maxChars = 2000 } = options;
+  if (hint.trim() === "") return { verdict: "reject", code: "empty", message: "The hint is empty." };
+  if (hint.length > maxChars) return { verdict: "reject", code: "long", message: `The hint has ${hint.length} characters; at most ${maxChars} are allowed.` };
+  const text = plainTokens(hint);
+  const present = solutions.map((actions) => plainTokens(actions.join(" "))).filter((solution) => occurrences(text, solution).length > 0);
+  const long = present.find((solution) => solution.length >= 2 || /^-?\d{3,}/.test(solution[0] ?? ""));
+  const distinct = new Set(present.map((solution) => solution.join(" "))).size;
+  const leaked = long ?? (distinct === 1 && present.length > solutions.length / 2 ? present[0] : undefined);
+  if (leaked === undefined) return { verdict: "pass", code: "pass", message: "The hint contains no solution." };
+  return { verdict: "reject", code: "verbatim", message: `The hint contains the solution "${leaked.join(" ")}".` };
+}
