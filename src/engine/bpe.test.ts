@@ -1,4 +1,4 @@
-import { mkdtemp, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -80,9 +80,11 @@ describe("byte-level BPE", () => {
 
 describe("tokenizer.json", () => {
   it("round-trips", async () => {
-    const path = join(await mkdtemp(join(tmpdir(), "bpe-")), "tokenizer.json");
+    const directory = await mkdtemp(join(tmpdir(), "bpe-"));
+    const path = join(directory, "tokenizer.json");
     await writeFile(path, serialiseBpe(model));
     const loaded = await loadTokenizer(path);
+    await rm(directory, { recursive: true });
     expect(loaded.encode(program)).toEqual(tokenizer.encode(program));
   });
 

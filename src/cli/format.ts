@@ -1,0 +1,37 @@
+import type { Estimate } from "../report/interval.ts";
+
+/** A share or return with two decimals; a dash when it was not measurable. */
+export function decimal(value: number | undefined, digits = 2): string {
+  return value === undefined || !Number.isFinite(value) ? "–" : value.toFixed(digits);
+}
+
+/** An estimate as `mean [low, high]`. */
+export function interval(estimate: Estimate | undefined): string {
+  return estimate === undefined ? "–" : `${decimal(estimate.mean)} [${decimal(estimate.low)}, ${decimal(estimate.high)}]`;
+}
+
+/** An estimate as `mean ±half`. */
+export function plusMinus(estimate: Estimate | undefined): string {
+  return estimate === undefined ? "–" : `${decimal(estimate.mean)} ±${decimal((estimate.high - estimate.low) / 2)}`;
+}
+
+/** A share as a percentage. */
+export function percent(value: number | undefined): string {
+  return value === undefined ? "–" : `${Math.round(value * 100)} %`;
+}
+
+/** A duration as `1 h 02 min`, `3 min 05 s` or `12 s`. */
+export function duration(seconds: number): string {
+  const s = Math.max(0, Math.round(seconds));
+  const pad = (n: number): string => String(n).padStart(2, "0");
+  if (s >= 3600) return `${Math.floor(s / 3600)} h ${pad(Math.floor((s % 3600) / 60))} min`;
+  return s >= 60 ? `${Math.floor(s / 60)} min ${pad(s % 60)} s` : `${s} s`;
+}
+
+/** Rows of cells as aligned text; the first row is the heading. Numbers are not special: cells are right-aligned but the first. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths = rows.reduce<number[]>((max, row) => row.map((cell, i) => Math.max(cell.length, max[i] ?? 0)), []);
+  return rows
+    .map((row) => row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join("  ").trimEnd())
+    .join("\n");
+}

@@ -1,0 +1,47 @@
+import type { Clock } from "../core/clock.ts";
+import type { Renderer } from "../chat/renderer.ts";
+import { boxedAction } from "../chat/boxed.ts";
+import type { Config } from "../config/schema.ts";
+import type { Corpus } from "../corpus/corpus.ts";
+import { compactPrompts } from "../designer/prompts.ts";
+import type { GatesConfig } from "../gates/config.ts";
+import type { Policy, Trainer } from "../policy/policy.ts";
+import type { Suite } from "../evaluation/suite.ts";
+import type { Dialogue } from "../rollout/episode.ts";
+import type { ProgramFacts, Sandbox } from "../sandbox/sandbox.ts";
+import type { Listener, Stage } from "./events.ts";
+
+/** What is known of the warm start's demonstrations: tells families apart and new programs from old ones. */
+export interface ProgramKinds {
+  /** Name of the demonstration family a program is nearest to, or "new". */
+  family(facts: Pick<ProgramFacts, "shingles" | "skeleton">): string;
+  /** Whether no demonstration has this skeleton; absent when the model brings no list. */
+  isNovel(skeleton: string): boolean | undefined;
+}
+
+/** Everything a stage may use besides its input. */
+export interface Dependencies {
+  readonly config: Config;
+  readonly gates: GatesConfig;
+  readonly policy: Policy;
+  readonly trainer: Trainer;
+  readonly renderer: Renderer;
+  readonly sandbox: Sandbox;
+  readonly corpus: Corpus;
+  readonly suites: readonly Suite[];
+  readonly kinds: ProgramKinds;
+  readonly clock: Clock;
+  readonly listener: Listener;
+}
+
+/** How episodes speak in this project's games: compact prompts, actions in `\boxed{}`. */
+export function dialogueOf(renderer: Renderer): Dialogue {
+  return { renderer, prompt: compactPrompts.play, parseAction: boxedAction };
+}
+
+/** Reports the progress of one stage to the listener. `tokens` are sampled or trained so far in the stage. */
+export function stageReporter(deps: Dependencies, iteration: number, stage: Stage): (progress: { done: number; total: number; tokens?: number }) => void {
+  const begin = deps.clock();
+  return ({ done, total, tokens = 0 }) =>
+    deps.listener({ kind: "stage", iteration, stage, done, total, tokens, seconds: (deps.clock() - begin) / 1000 });
+}

@@ -1,0 +1,148 @@
+import type { DesignTask, Environment } from "../core/environment.ts";
+import { invariant } from "../core/errors.ts";
+import { deriveSeed } from "../core/seed.ts";
+import { append, type TrainableTrajectory } from "../core/trajectory.ts";
+import { boxedAction } from "../chat/boxed.ts";
+import { extractProgram } from "../designer/extract.ts";
+import { compactPrompts } from "../designer/prompts.ts";
+import { admitAll, type Admission } from "../gates/admit.ts";
+import { checkHint, type HintVerdict } from "../gates/leak.ts";
+import type { Sample } from "../policy/policy.ts";
+import type { ProgramFacts } from "../sandbox/sandbox.ts";
+import { type Dependencies, stageReporter } from "./dependencies.ts";
+
+/** One candidate: what the designer wrote for a task and what the gates said. */
+export interface Design {
+  /** Unique in the run: `<task>.<attempt>`; the environment's id if it is admitted. */
+  readonly id: string;
+  readonly task: DesignTask;
+  readonly attempt: number;
+  readonly response: string;
+  readonly trajectory: TrainableTrajectory;
+  readonly admission: Admission;
+}
+
+/** An admitted design with its facts, ready to be played. */
+export interface AdmittedDesign {
+  readonly environment: Environment;
+  readonly facts: ProgramFacts;
+}
+
+/** A hint call: what was written and whether it may be used. */
+export interface HintCall {
+  readonly designId: string;
+  readonly text: string;
+  readonly trajectory: TrainableTrajectory;
+  readonly verdict: HintVerdict;
+}
+
+/**
+ * Samples a candidate for every task, judges it, and tries again where it was rejected, up to `maxAttempts` times.
+ * All candidates are returned, in order of attempt and task.
+ */
+export async function writeDesigns(iteration: number, tasks: readonly DesignTask[], deps: Dependencies): Promise<Design[]> {
+  const { maxAttempts } = deps.config.design;
+  const designs: Design[] = [];
+  let pending = tasks;
+  for (let attempt = 0; attempt < maxAttempts && pending.length > 0; attempt++) {
+    const round = await judge(iteration, await sampleDesigns(iteration, pending, attempt, deps), deps);
+    designs.push(...round);
+    pending = round.filter((design) => !isAdmitted(design)).map((design) => design.task);
+  }
+  return designs;
+}
+
+/** Whether all gates passed. */
+export function isAdmitted(design: Design): boolean {
+  return design.admission.record.verdict === "admitted";
+}
+
+type Draft = Omit<Design, "admission">;
+
+async function sampleDesigns(iteration: number, tasks: readonly DesignTask[], attempt: number, deps: Dependencies): Promise<Draft[]> {
+  const { config, policy, renderer } = deps;
+  const report = stageReporter(deps, iteration, "design");
+  report({ done: 0, total: tasks.length });
+  const prompts = tasks.map((task) => renderer.prompt(compactPrompts.design(task, config.design.exampleMaxChars)));
+  const samples = await policy.sample(
+    prompts.map((prompt, i) => ({
+      prompt,
+      sampling: roomFor(config.design.sampling, prompt.length, policy.contextLength),
+      seed: deriveSeed(config.run.seed, iteration, tasks[i]?.id ?? "", "design", attempt),
+    })),
+  );
+  report({ done: tasks.length, total: tasks.length, tokens: samples.reduce((sum, sample) => sum + sample.tokens.length, 0) });
+  return tasks.map((task, i) => {
+    const [prompt, sample] = [prompts[i], samples[i]];
+    invariant(prompt !== undefined && sample !== undefined, "a policy returns one sample per request");
+    return { id: `${task.id}.${attempt}`, task, attempt, response: renderer.text(sample.tokens), trajectory: designerRow(prompt, sample) };
+  });
+}
+
+async function judge(iteration: number, drafts: readonly Draft[], deps: Dependencies): Promise<Design[]> {
+  const report = stageReporter(deps, iteration, "gates");
+  report({ done: 0, total: drafts.length });
+  const admissions = await admitAll(
+    drafts.map((draft) => ({ id: draft.id, text: draft.response, extraction: extractProgram(draft.response), document: draft.task.documentText })),
+    {
+      sandbox: deps.sandbox,
+      config: deps.gates,
+      seed: deps.config.run.seed,
+      parseAction: boxedAction,
+      clock: deps.clock,
+      onDone: (done) => report({ done, total: drafts.length }),
+    },
+  );
+  return drafts.map((draft, i) => {
+    const admission = admissions[i];
+    invariant(admission !== undefined, "the gates judge every candidate");
+    return { ...draft, admission };
+  });
+}
+
+/** Writes one hint per admitted design in a separate call that sees the source, and checks it. */
+export async function writeHints(iteration: number, designs: readonly Design[], deps: Dependencies): Promise<HintCall[]> {
+  const { config, policy, renderer } = deps;
+  const report = stageReporter(deps, iteration, "hints");
+  const prompts = designs.map((design) => renderer.prompt(compactPrompts.hint(sourceOf(design))));
+  const samples = await policy.sample(
+    prompts.map((prompt, i) => ({
+      prompt,
+      sampling: roomFor(config.design.hintSampling, prompt.length, policy.contextLength),
+      seed: deriveSeed(config.run.seed, iteration, designs[i]?.id ?? "", "hint"),
+    })),
+  );
+  report({ done: designs.length, total: designs.length, tokens: samples.reduce((sum, sample) => sum + sample.tokens.length, 0) });
+  return designs.map((design, i) => {
+    const [prompt, sample] = [prompts[i], samples[i]];
+    invariant(prompt !== undefined && sample !== undefined, "a policy returns one sample per request");
+    const text = renderer.text(sample.tokens).trim();
+    return { designId: design.id, text, trajectory: designerRow(prompt, sample), verdict: checkHint(text, { solutions: design.admission.solutions }) };
+  });
+}
+
+/** The environments of the admitted designs, with the hints that passed. */
+export function admittedEnvironments(designs: readonly Design[], hints: readonly HintCall[]): AdmittedDesign[] {
+  const usable = new Map(hints.filter((hint) => hint.verdict.verdict === "pass").map((hint) => [hint.designId, hint.text]));
+  return designs.filter(isAdmitted).map((design) => {
+    const { program, facts, trivialWinRate, maxTurns } = design.admission;
+    invariant(program !== undefined && facts !== undefined, "an admitted design has a program and its facts");
+    const hint = usable.get(design.id);
+    const { skill, documentId } = design.task;
+    return { environment: { id: design.id, program, skill, documentId, trivialWinRate, maxTurns, ...(hint === undefined ? {} : { hint }) }, facts };
+  });
+}
+
+function sourceOf(design: Design): string {
+  invariant(design.admission.program !== undefined, "an admitted design has a program");
+  return design.admission.program.source;
+}
+
+function designerRow(prompt: Int32Array, { tokens, logprobs, policyVersion }: Sample): TrainableTrajectory {
+  const start: TrainableTrajectory = { role: "designer", arm: "plain", segments: [] };
+  return append(append(start, { kind: "prompt", tokens: prompt }), { kind: "sampled", tokens, logprobs, policyVersion });
+}
+
+function roomFor<S extends { readonly maxTokens: number }>(sampling: S, promptLength: number, contextLength: number): S {
+  return { ...sampling, maxTokens: Math.max(1, Math.min(sampling.maxTokens, contextLength - promptLength)) };
+}
