@@ -4,7 +4,7 @@ import { type GateContext, solvedSeeds } from "./context.ts";
 import { trivialPolicies, type TrivialPolicy } from "./players.ts";
 import { need, type Play, script, shorten } from "./probe.ts";
 import { type Evidence, Rejection } from "./record.ts";
-import { isNumber, listedOptions, textTokens } from "./text.ts";
+import { isNumber, isWord, listedOptions, textTokens } from "./text.ts";
 
 /**
  * Rejects a program whose seeds look alike: neither the first observations nor the solutions are distinct often enough.
@@ -25,16 +25,17 @@ const noOps = ["", "done", "<answer>done</answer>", "pass"];
 
 /**
  * Rejects a program that is won before anything was done: on some seed a no-op wins at once, or each of three different
- * actions that the text names wins at once (one alone may be a lucky guess).
+ * arbitrary actions of one kind (listed options, numbers, words) wins at once; one alone may be a lucky guess.
  */
 export async function preSatisfied(context: GateContext): Promise<Evidence> {
   const { seeds } = context;
   const observations = await context.observations();
-  const attempts = seeds.map((_, i) => [...noOps, ...arbitraryActions(observations[i] ?? "")]);
-  const traces = await context.run(seeds.flatMap((seed, i) => (attempts[i] ?? []).map((action): Play => ({ seed, player: script([action]) }))));
-  const found = seeds.flatMap((seed) => {
-    const wins = traces.filter((trace) => trace.seed === seed).map(({ won }) => won);
-    return wins.slice(0, noOps.length).includes(true) || wins.slice(noOps.length).every((won) => won) ? [seed] : [];
+  const groups = seeds.map((_, i) => [...noOps.map((action) => [action]), ...arbitraryActions(observations[i] ?? "")]);
+  const plays = seeds.flatMap((seed, i) => (groups[i] ?? []).flat().map((action): Play => ({ seed, player: script([action]) })));
+  const traces = await context.run(plays);
+  const found = seeds.filter((seed, i) => {
+    const winners = new Set(traces.filter((trace) => trace.seed === seed && trace.won).map(({ actions }) => actions[0]));
+    return (groups[i] ?? []).some((group) => group.every((action) => winners.has(action)));
   });
   if (found.length > 0) {
     throw new Rejection("pre-satisfied", `The goal is pre-satisfied on ${found.length}/${seeds.length} seeds: ${found.join(", ")}. Nothing needs to be done there to win.`, { seeds: found });
@@ -42,9 +43,11 @@ export async function preSatisfied(context: GateContext): Promise<Evidence> {
   return { seeds: seeds.length };
 }
 
-function arbitraryActions(observation: string): string[] {
-  const named = [...listedOptions(observation), ...textTokens(observation).filter(isNumber), "0", "1", "a"];
-  return [...new Set(named.map(shorten))].slice(0, 3);
+/** Groups of three different actions of one kind. */
+function arbitraryActions(observation: string): string[][] {
+  const tokens = textTokens(observation);
+  const kinds = [listedOptions(observation), [...tokens.filter(isNumber), "0", "1", "2"], tokens.filter(isWord)];
+  return kinds.map((kind) => [...new Set(kind)].slice(0, 3)).filter((kind) => kind.length === 3);
 }
 
 /** Rejects a program whose `solution()` does not win by replay, on every probe seed and within the turn limit. */
