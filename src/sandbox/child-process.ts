@@ -1,0 +1,220 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { closeSync, openSync, readFileSync, readSync, unlinkSync, writeSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { dirname, join } from "node:path";
+import type { Duplex } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { monotonicClock } from "../core/clock.ts";
+import { SpadeError } from "../core/errors.ts";
+import { encodeFrame, FrameReader } from "./frames.ts";
+import { childArguments, childDirectory, childEnvironment, pyodideDirectory, type Image } from "./image.ts";
+import { killGraceMs, residentOverheadBytes } from "./limits.ts";
+import type { Reply, Request } from "./messages.ts";
+import type { GuestFailureCode, Limits } from "./sandbox.ts";
+
+/** The end of a child in the middle of a request: which item it was running and what that means for it. */
+export class ChildDeath extends Error {
+  readonly itemIndex: number;
+  readonly code: GuestFailureCode;
+  constructor(itemIndex: number, code: GuestFailureCode, message: string) {
+    super(message);
+    this.itemIndex = itemIndex;
+    this.code = code;
+  }
+}
+
+interface Pending {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+const here = dirname(fileURLToPath(import.meta.url));
+const pollMs = 50;
+const startLimitMs = 60_000;
+const maxFrameBytes = 64 * 2 ** 20;
+const living = new Set<Child>();
+
+/** One child process. Answers one request at a time; is killed with its whole process group. */
+export class Child {
+  /** Milliseconds from spawn until it was ready. */
+  startMs = 0;
+  private readonly process: ChildProcess;
+  private readonly channel: Duplex;
+  private readonly limits: Limits;
+  private readonly progressFile: number;
+  private readonly exited: Promise<void>;
+  private readonly reader = new FrameReader(maxFrameBytes);
+  private pending: Pending | undefined;
+  private verdict: { code: GuestFailureCode; message: string } | undefined;
+  private stderr = "";
+  private lastProgress = 0;
+
+  /** Starts a child and waits until it serves. @throws sandbox.child-start */
+  static async start(image: Image, limits: Limits): Promise<Child> {
+    const child = new Child(image, limits);
+    try {
+      const begin = monotonicClock();
+      await child.receive(startLimitMs, () => undefined);
+      child.startMs = monotonicClock() - begin;
+      return child;
+    } catch (error) {
+      await child.kill();
+      const message = `A sandbox child did not start: ${error instanceof Error ? error.message : ""} ${child.stderr}`;
+      throw new SpadeError("sandbox.child-start", `${message.trim()}. Run with the pinned Node (npm ci installs it).`, { cause: error });
+    }
+  }
+
+  private constructor(image: Image, limits: Limits) {
+    this.limits = limits;
+    const { maxObservationChars, maxOutputBytes, fuelPerCall, wallMsPerCall, memoryLimitBytes } = limits;
+    const options = {
+      directory: pyodideDirectory,
+      imagePath: image.path,
+      dispatchPointer: image.dispatchPointer,
+      lockPointer: image.lockPointer,
+      memoryLimitBytes,
+      limits: { fuelPerCall, wallMsPerCall, maxObservationChars, maxOutputBytes },
+    };
+    const readable = [pyodideDirectory, image.path, childDirectory, join(here, "frames.ts"), join(here, "messages.ts")];
+    this.progressFile = openUnlinked(dirname(image.path));
+    this.process = spawn(process.execPath, [...childArguments(readable), join(childDirectory, "main.ts"), JSON.stringify(options)], {
+      env: childEnvironment,
+      cwd: childDirectory,
+      detached: true,
+      stdio: ["ignore", "ignore", "pipe", this.progressFile, "pipe"],
+    });
+    living.add(this);
+    this.exited = new Promise((resolve) => {
+      this.process.once("close", () => {
+        this.onExit();
+        resolve();
+      });
+      this.process.once("error", () => {
+        this.onExit();
+        resolve();
+      });
+    });
+    this.channel = this.process.stdio[4] as Duplex;
+    this.channel.on("error", () => undefined);
+    this.channel.on("data", (chunk: Buffer) => this.onData(chunk));
+    this.process.stderr?.on("data", (chunk: Buffer) => (this.stderr = (this.stderr + chunk.toString("utf8")).slice(-2000)));
+  }
+
+  /** Process id, for tests and diagnosis. */
+  get pid(): number | undefined {
+    return this.process.pid;
+  }
+
+  /** One request. @throws ChildDeath when the child hung, grew or died; it is dead then. */
+  async request(request: Request): Promise<Reply> {
+    writeSync(this.progressFile, Buffer.alloc(4), 0, 4, 0);
+    this.channel.write(encodeFrame(request));
+    let index = 0;
+    let since = monotonicClock();
+    const watch = (): void => {
+      const now = this.progress();
+      if (now !== index) {
+        index = now;
+        since = monotonicClock();
+      } else if (monotonicClock() - since > this.limits.wallMsPerCall + killGraceMs) {
+        this.condemn("timeout", `the call was still running after its wall limit of ${this.limits.wallMsPerCall} ms`);
+      }
+      if (this.residentBytes() > residentOverheadBytes + this.limits.memoryLimitBytes) {
+        this.condemn("memory", "the process grew beyond its memory limit");
+      }
+    };
+    return (await this.receive(Infinity, watch)) as Reply;
+  }
+
+  /** Kills the process group and waits until it is reaped. */
+  async kill(): Promise<void> {
+    this.killNow();
+    await this.exited;
+  }
+
+  /** Kills without waiting. */
+  killNow(): void {
+    const pid = this.process.pid;
+    if (pid === undefined || this.process.exitCode !== null || this.process.signalCode !== null) return;
+    try {
+      process.kill(-pid, "SIGKILL");
+    } catch {
+      // No process groups on this platform, or the group is gone.
+      this.process.kill("SIGKILL");
+    }
+  }
+
+  private receive(limitMs: number, watch: () => void): Promise<unknown> {
+    if (!living.has(this)) return Promise.reject(this.death());
+    const begin = monotonicClock();
+    const timer = setInterval(() => {
+      if (monotonicClock() - begin > limitMs) this.condemn("timeout", `no answer after ${limitMs} ms`);
+      else watch();
+    }, pollMs);
+    return new Promise((resolve, reject) => {
+      this.pending = { resolve, reject };
+    }).finally(() => clearInterval(timer));
+  }
+
+  private condemn(code: GuestFailureCode, message: string): void {
+    this.verdict ??= { code, message };
+    this.killNow();
+  }
+
+  private onData(chunk: Buffer): void {
+    try {
+      for (const frame of this.reader.push(chunk)) {
+        this.pending?.resolve(frame);
+        this.pending = undefined;
+      }
+    } catch {
+      this.condemn("exit", "the child wrote something that is not a frame");
+    }
+  }
+
+  private onExit(): void {
+    if (!living.has(this)) return;
+    this.progress();
+    living.delete(this);
+    this.pending?.reject(this.death());
+    this.pending = undefined;
+    closeSync(this.progressFile);
+  }
+
+  private death(): ChildDeath {
+    const how = this.process.signalCode ?? `status ${String(this.process.exitCode)}`;
+    const { code, message } = this.verdict ?? { code: "exit" as const, message: `the child died (${how})` };
+    return new ChildDeath(this.lastProgress, code, message);
+  }
+
+  private progress(): number {
+    const bytes = Buffer.alloc(4);
+    readSync(this.progressFile, bytes, 0, 4, 0);
+    return (this.lastProgress = bytes.readUInt32LE());
+  }
+
+  /** Resident memory where the platform tells it (Linux), else 0. */
+  private residentBytes(): number {
+    try {
+      return Number(readFileSync(`/proc/${String(this.process.pid)}/statm`, "utf8").split(" ")[1]) * 4096;
+    } catch {
+      return 0;
+    }
+  }
+}
+
+process.once("exit", () => {
+  for (const child of living) child.killNow();
+});
+
+/** A file that exists only as long as it is open. */
+function openUnlinked(directory: string): number {
+  const path = join(directory, `progress-${randomUUID()}`);
+  const file = openSync(path, "wx+", 0o600);
+  try {
+    unlinkSync(path);
+  } catch {
+    // Not on Windows while it is open; it is a few bytes in the cache directory.
+  }
+  return file;
+}

@@ -1,0 +1,110 @@
+"""What may cross from a program to the host: coercions and named refusals."""
+from fractions import Fraction
+from math import isfinite
+
+
+class Refusal(Exception):
+    """A value that may not cross; `code` is a failure code of the contract."""
+
+    def __init__(self, code, message):
+        super().__init__(message)
+        self.code = code
+
+
+def shown(value):
+    """A short text of any value, for messages."""
+    try:
+        text = repr(value)
+    except Exception:
+        text = f"<{type(value).__name__} without repr>"
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def scalar(value):
+    """Unwraps numpy-like scalars."""
+    if isinstance(value, (bool, int, float, str)) or value is None:
+        return value
+    item = getattr(value, "item", None)
+    if callable(item) and not isinstance(value, type):
+        return item()
+    return value
+
+
+def observation(value, limit):
+    value = scalar(value)
+    if not isinstance(value, str):
+        raise Refusal("protocol", f"the observation is {shown(value)} ({type(value).__name__}); expected a string")
+    if len(value) > limit:
+        raise Refusal("output", f"the observation has {len(value)} characters; at most {limit} are allowed")
+    return str(value)
+
+
+def reward(value, warnings):
+    value = scalar(value)
+    if isinstance(value, bool):
+        warnings.append(f"reward {value} taken as {int(value)}")
+        return int(value)
+    if isinstance(value, Fraction):
+        value = float(value)
+    if not isinstance(value, (int, float)):
+        raise Refusal("protocol", f"the reward is {shown(value)} ({type(value).__name__}); expected a number in [-10, 10]")
+    if isinstance(value, float) and not isfinite(value) or not -10 <= value <= 10:
+        raise Refusal("protocol", f"the reward is {shown(value)}; expected a finite number in [-10, 10]")
+    return value + 0
+
+
+def flag(name, value):
+    value = scalar(value)
+    if not isinstance(value, bool):
+        raise Refusal("protocol", f"{name} is {shown(value)} ({type(value).__name__}); expected True or False")
+    return value
+
+
+def reset_value(value, limit):
+    """`(observation, info)` or a bare string."""
+    if isinstance(value, (tuple, list)):
+        if len(value) != 2:
+            raise Refusal("protocol", f"reset returned {len(value)} values; expected (observation, info)")
+        if not isinstance(value[1], dict):
+            raise Refusal("protocol", f"info from reset is {shown(value[1])}; expected a dict")
+        value = value[0]
+    return {"observation": observation(value, limit)}
+
+
+def step_value(value, limit):
+    """`(observation, reward, terminated, truncated, info)`."""
+    if not isinstance(value, (tuple, list)):
+        raise Refusal("protocol", f"step returned {shown(value)} ({type(value).__name__}); expected 5 values")
+    if len(value) != 5:
+        raise Refusal(
+            "protocol",
+            f"step returned {len(value)} values; expected 5 (observation, reward, terminated, truncated, info)",
+        )
+    if not isinstance(value[4], dict):
+        raise Refusal("protocol", f"info from step is {shown(value[4])}; expected a dict")
+    warnings = []
+    return {
+        "observation": observation(value[0], limit),
+        "reward": reward(value[1], warnings),
+        "terminated": flag("terminated", value[2]),
+        "truncated": flag("truncated", value[3]),
+        "warnings": warnings,
+    }
+
+
+def solution_value(value, boxed):
+    """A list of actions; one action may stand alone, numbers become text, `\\boxed{x}` becomes x."""
+    value = scalar(value)
+    if isinstance(value, (str, int, float)) and not isinstance(value, bool):
+        value = [value]
+    if not isinstance(value, (list, tuple)):
+        raise Refusal("protocol", f"solution() returned {shown(value)} ({type(value).__name__}); expected a list of actions")
+    actions = []
+    for action in value:
+        action = scalar(action)
+        if isinstance(action, bool) or not isinstance(action, (str, int, float)):
+            raise Refusal("protocol", f"an action of solution() is {shown(action)} ({type(action).__name__}); expected text")
+        text = str(action)
+        inner = boxed(text)
+        actions.append(text if inner is None else inner)
+    return actions

@@ -1,0 +1,132 @@
+import { SpadeError } from "../core/errors.ts";
+import { Child, ChildDeath } from "./child-process.ts";
+import type { Image } from "./image.ts";
+import { recycleGrowthBytes, recyclePrograms, residentOverheadBytes } from "./limits.ts";
+import type { Reply, Request } from "./messages.ts";
+import type { Limits } from "./sandbox.ts";
+
+/** Told when a child no longer holds a program. */
+export interface Tenant {
+  readonly key: number;
+  onUnloaded: () => void;
+}
+
+/** What has happened in a lane, for reports. */
+export interface LaneStatistics {
+  starts: number;
+  startMs: number;
+  switches: number;
+  switchMs: number;
+}
+
+/** One child at a time, restarted when it is needed and not there. Jobs run one after the other. */
+export class Lane {
+  readonly index: number;
+  readonly statistics: LaneStatistics = { starts: 0, startMs: 0, switches: 0, switchMs: 0 };
+  private readonly image: Image;
+  private readonly limits: Limits;
+  private readonly tenants = new Map<number, Tenant>();
+  private child: Child | undefined;
+  private queue: Promise<unknown> = Promise.resolve();
+  private loads = 0;
+  private baseBytes: number | undefined;
+  private closed = false;
+
+  constructor(index: number, image: Image, limits: Limits) {
+    this.index = index;
+    this.image = image;
+    this.limits = limits;
+  }
+
+  /** Number of open programs. */
+  get tenantCount(): number {
+    return this.tenants.size;
+  }
+
+  /** Process id of the child, if one is running. */
+  get pid(): number | undefined {
+    return this.child?.pid;
+  }
+
+  add(tenant: Tenant): void {
+    this.tenants.set(tenant.key, tenant);
+  }
+
+  remove(tenant: Tenant): void {
+    this.tenants.delete(tenant.key);
+  }
+
+  /** Runs a job when the ones before it have ended. @throws sandbox.closed */
+  run<T>(job: () => Promise<T>): Promise<T> {
+    const result = this.queue.then(async () => {
+      this.assertOpen();
+      return job();
+    });
+    this.queue = result.catch(() => undefined);
+    return result;
+  }
+
+  /** Asks the child, starting one when there is none. To be called inside a job. Returns the child's death as a value. */
+  async ask(request: Request): Promise<Reply | ChildDeath> {
+    try {
+      const child = await this.ready();
+      const reply = await child.request(request);
+      await this.account(request, reply);
+      return reply;
+    } catch (error) {
+      this.assertOpen();
+      if (!(error instanceof ChildDeath)) throw error;
+      await this.replace();
+      return error;
+    }
+  }
+
+  /** True while a child is running: what it holds can be asked for without a restart. */
+  get isAlive(): boolean {
+    return this.child !== undefined;
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    await this.child?.kill();
+    await this.queue;
+    await this.child?.kill();
+    this.child = undefined;
+  }
+
+  private assertOpen(): void {
+    if (this.closed) throw new SpadeError("sandbox.closed", "The sandbox is closed. Open a new one.");
+  }
+
+  private async ready(): Promise<Child> {
+    if (this.child === undefined) {
+      this.child = await Child.start(this.image, this.limits);
+      this.statistics.starts++;
+      this.statistics.startMs += this.child.startMs;
+      this.loads = 0;
+      if (this.closed) await this.child.kill();
+    }
+    return this.child;
+  }
+
+  /** Notes what a reply says about the child; replaces a child that has grown or served long enough. */
+  private async account(request: Request, reply: Reply): Promise<void> {
+    if (reply.switchMs > 0) {
+      this.statistics.switches++;
+      this.statistics.switchMs += reply.switchMs;
+    }
+    for (const key of reply.evicted) this.tenants.get(key)?.onUnloaded();
+    if (request.kind === "load") this.loads++;
+    this.baseBytes ??= reply.guestBytes;
+    const hasGrown = reply.guestBytes > this.baseBytes + recycleGrowthBytes || reply.residentBytes > residentOverheadBytes;
+    if (hasGrown || this.loads >= recyclePrograms) await this.replace();
+  }
+
+  /** Ends the child; the next request starts another. */
+  private async replace(): Promise<void> {
+    const child = this.child;
+    this.child = undefined;
+    for (const tenant of this.tenants.values()) tenant.onUnloaded();
+    await child?.kill();
+  }
+}

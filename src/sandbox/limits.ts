@@ -1,0 +1,44 @@
+import { SpadeError } from "../core/errors.ts";
+import type { Limits } from "./sandbox.ts";
+
+/**
+ * Limits where none are given. A tick of fuel is one visit of the interpreter's budget check, about 3 µs of plain Python:
+ * the default is worth about two seconds.
+ */
+export const defaultLimits: Limits = Object.freeze({
+  fuelPerCall: 500_000,
+  wallMsPerCall: 5000,
+  memoryLimitBytes: 128 * 2 ** 20,
+  maxObservationChars: 16_384,
+  maxOutputBytes: 2 * 2 ** 20,
+  maxInstances: 4096,
+});
+
+/** Time the parent waits beyond the child's own wall limit before it kills. */
+export const killGraceMs = 400;
+
+/** A child whose interpreter has grown by more than this is replaced after the call: its memory never shrinks. */
+export const recycleGrowthBytes = 48 * 2 ** 20;
+
+/** Resident memory beyond the guest's limit at which a child is killed or replaced: the interpreter and parked programs. */
+export const residentOverheadBytes = 1024 * 2 ** 20;
+
+/** Programs a child loads before it is replaced. */
+export const recyclePrograms = 1000;
+
+/** After this many calls that ran into fuel or wall limits, a program is not run again. */
+export const maxSlowFailures = 4;
+
+/** Longest program and longest action. */
+export const maxRequestBytes = 2 ** 20;
+
+/** Fills in defaults. @throws sandbox.limits when a limit is not a positive integer. */
+export function resolveLimits(limits: Partial<Limits> = {}): Limits {
+  const resolved = { ...defaultLimits, ...limits };
+  for (const [name, value] of Object.entries(resolved)) {
+    if (!Number.isSafeInteger(value) || value <= 0) {
+      throw new SpadeError("sandbox.limits", `Limit ${name} is ${String(value)}; expected a positive integer. Leave it out to use the default.`);
+    }
+  }
+  return Object.freeze(resolved);
+}

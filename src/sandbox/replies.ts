@@ -1,0 +1,78 @@
+import type { Outcome } from "./messages.ts";
+import type { GuestFailure, GuestFailureCode, GuestResult, ProgramFacts, ResetValue, StepValue } from "./sandbox.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const codes: ReadonlySet<string> = new Set<GuestFailureCode>(["parse", "raise", "timeout", "fuel", "memory", "output", "exit", "protocol", "denied"]);
+
+/** Reads a value out of a guest's reply; undefined when the reply is not of the expected shape. */
+export type Read<T> = (value: unknown) => T | undefined;
+
+/**
+ * The result of one guest call. A guest may have taken over its own driver, so nothing in a reply is believed: what does
+ * not have the expected shape is a `protocol` failure.
+ */
+export function readOutcome<T>(outcome: Outcome, read: Read<T>): GuestResult<T> {
+  if ("trap" in outcome) return failed(outcome.trap);
+  const reply = parseObject(outcome.reply);
+  if (reply?.["ok"] === false) return failed(reply["failure"]);
+  const value = reply?.["ok"] === true ? read(reply["value"]) : undefined;
+  return value === undefined ? failed({ code: "protocol", message: "the interpreter's reply has an unexpected shape" }) : { ok: true, value };
+}
+
+/** A failure result. */
+export function failed(failure: unknown): { readonly ok: false; readonly failure: GuestFailure } {
+  const { code, message } = isFields(failure) ? failure : {};
+  const known = typeof code === "string" && codes.has(code);
+  return {
+    ok: false,
+    failure: { code: known ? (code as GuestFailureCode) : "protocol", message: typeof message === "string" ? message.slice(0, 500).toWellFormed() : "" },
+  };
+}
+
+export const readReset: Read<ResetValue> = (value) => {
+  const observation = isFields(value) ? value["observation"] : undefined;
+  return typeof observation === "string" ? { observation: observation.toWellFormed() } : undefined;
+};
+
+export const readStep: Read<StepValue> = (value) => {
+  if (!isFields(value)) return undefined;
+  const { observation, reward, terminated, truncated } = value;
+  const warnings = readStrings(value["warnings"]);
+  if (typeof observation !== "string" || typeof reward !== "number" || !(Math.abs(reward) <= 10)) return undefined;
+  if (typeof terminated !== "boolean" || typeof truncated !== "boolean" || warnings === undefined) return undefined;
+  return { observation: observation.toWellFormed(), reward, terminated, truncated, warnings };
+};
+
+export const readStrings: Read<readonly string[]> = (value) =>
+  Array.isArray(value) && value.every((item) => typeof item === "string") ? value.map((item) => item.toWellFormed()) : undefined;
+
+/** Any value at all: for calls whose answer does not matter. */
+export const readNothing: Read<null> = () => null;
+
+export const readFacts: Read<ProgramFacts> = (value) => {
+  if (!isFields(value)) return undefined;
+  const { entry, hasSolution, maxTurns, skeleton, shingles, stateVariables } = value;
+  const strings = readStrings(value["strings"]);
+  if (typeof entry !== "string" || typeof skeleton !== "string" || typeof hasSolution !== "boolean") return undefined;
+  if (typeof stateVariables !== "number" || strings === undefined || !isNumbers(shingles)) return undefined;
+  const facts = { entry, hasSolution, skeleton, shingles, strings, stateVariables };
+  return typeof maxTurns === "number" ? { ...facts, maxTurns } : facts;
+};
+
+function parseObject(text: string): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isFields(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isNumbers(value: unknown): value is readonly number[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "number");
+}
