@@ -1,0 +1,65 @@
+import type { Rng } from "../../../src/core/seed.ts";
+import type { GroundingDocument } from "../documents.ts";
+
+/** Words that steer the games; never used as names of things. */
+const reserved = new Set(
+  `answer fix test press open close left right north south east west up down add higher lower high low before after first last word number none turn
+  steps step places cell cells far near pair`.split(/\s+/),
+);
+
+const stop = new Set(
+  `about above after again along among another because before behind being below between beyond carry could during each every first found further given
+  himself instead known later least longer means might never often other others place rather second several shall should since small still their there
+  these thing things third those three through times today together towards twice under until using usually where which while whole whose without would
+  written years enough itself almost always comes makes takes makes after`.split(/\s+/),
+);
+
+/** Hands out the words and numbers of one passage, each word once. */
+export class Ground {
+  private readonly rng: Rng;
+  private readonly pool: string[];
+  private readonly values: readonly number[];
+  private readonly unitPool: readonly string[];
+
+  constructor(rng: Rng, document: GroundingDocument) {
+    this.rng = rng;
+    const plain = (word: string): boolean => /^[a-z]{2,14}$/.test(word) && !reserved.has(word);
+    const found = document.text.split(/[^A-Za-z]+/);
+    const present = new Set(found);
+    const units = new Set(document.quantities.map((q) => q.unit));
+    this.unitPool = [...units].filter((unit) => plain(unit) && present.has(unit));
+    const terms = new Set(document.terms.filter((term) => plain(term) && present.has(term) && !units.has(term)));
+    const spare = found.filter((word) => word.length >= 5 && plain(word) && !stop.has(word) && !terms.has(word) && !units.has(word));
+    this.pool = [...rng.shuffle([...terms]), ...new Set(rng.shuffle(spare))];
+    this.values = document.quantities.map((q) => q.value);
+  }
+
+  /** How many words are left. */
+  get left(): number {
+    return this.pool.length;
+  }
+
+  /** The next unused word, a term first. */
+  word(): string {
+    return this.pool.shift() ?? "thing";
+  }
+
+  words(count: number): string[] {
+    return Array.from({ length: count }, () => this.word());
+  }
+
+  /** A unit that the passage uses, or `otherwise`. */
+  unit(otherwise: string): string {
+    return this.unitPool.length === 0 ? otherwise : this.rng.pick(this.unitPool);
+  }
+
+  /** A number of the passage in [low, high] if it has one, else a random one. */
+  number(low: number, high: number): number {
+    const fitting = this.values.filter((value) => Number.isInteger(value) && value >= low && value <= high);
+    return fitting.length === 0 ? this.rng.int(low, high) : this.rng.pick(fitting);
+  }
+}
+
+export function capitalised(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}

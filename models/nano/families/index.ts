@@ -1,0 +1,86 @@
+import { SpadeError } from "../../../src/core/errors.ts";
+import type { Rng } from "../../../src/core/seed.ts";
+import type { GroundingDocument } from "../documents.ts";
+import { Game } from "../python/game.ts";
+import { assemble } from "./assemble.ts";
+import { causal } from "./causal.ts";
+import type { Context, Draft, Family } from "./draft.ts";
+import { Ground } from "./ground.ts";
+import { logical } from "./logical.ts";
+import { mathematical } from "./mathematical.ts";
+import { optimization } from "./optimization.ts";
+import { pattern } from "./pattern.ts";
+import { spatial } from "./spatial.ts";
+
+/** All families that demonstrations are made of. */
+export const families: readonly Family[] = [...mathematical, ...logical, ...spatial, ...pattern, ...optimization, ...causal];
+
+export type Difficulty = 1 | 2 | 3 | 4;
+
+/** A program as the designer should have written it. */
+export interface GeneratedProgram {
+  readonly family: string;
+  readonly skill: string;
+  readonly source: string;
+  readonly hint: string;
+  readonly difficulty: Difficulty;
+}
+
+/** A program with the draft it came from, which knows how to play it. */
+export interface GeneratedGame {
+  readonly program: GeneratedProgram;
+  readonly draft: Draft;
+  readonly game: Game;
+}
+
+export interface GameChoice {
+  readonly skill?: string | undefined;
+  readonly family?: string | undefined;
+  readonly difficulty?: Difficulty | undefined;
+}
+
+const maxChars = 1_150;
+const attempts = 30;
+
+/** Mostly 1 and 2, sometimes 3, rarely 4. */
+export function sampleDifficulty(rng: Rng): Difficulty {
+  const x = rng.float();
+  return x < 0.42 ? 1 : x < 0.8 ? 2 : x < 0.95 ? 3 : 4;
+}
+
+/** Draws a program until one is short enough and has varied, solvable instances. @throws SpadeError `internal.demonstration`. */
+export function sampleGame(rng: Rng, document: GroundingDocument, choice: GameChoice = {}): GeneratedGame {
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const candidates = families.filter((f) => (choice.family === undefined || f.name === choice.family) && (choice.skill === undefined || f.skill === choice.skill));
+    const family = rng.pick(candidates);
+    const difficulty = choice.difficulty ?? sampleDifficulty(rng);
+    const local = rng.chance(0.35);
+    const context: Context = { rng, ground: new Ground(rng, document), level: difficulty, v: (name) => name };
+    const single = { ...context, v: local ? (name: string) => name : (name: string) => `self.${name}` };
+    const draft = family.draft(single);
+    const source = assemble(rng, draft, local);
+    const hint = rng.chance(0.3) ? rng.sample(draft.hints, 2).join(" ") : rng.pick(draft.hints);
+    const program = { family: family.name, skill: family.skill, source, hint, difficulty };
+    if (source.length > maxChars) continue;
+    const game = new Game(source);
+    if (sound(game, rng.int(0, 1_000_000))) return { program, draft, game };
+  }
+  throw new SpadeError("internal.demonstration", `No sound program of ${JSON.stringify(choice)} in ${attempts} attempts on document ${document.id}; check the families.`);
+}
+
+/** Draws a program of a skill at a difficulty, both free when absent. */
+export function sampleProgram(rng: Rng, document: GroundingDocument, skill?: string, difficulty?: Difficulty): GeneratedProgram {
+  return sampleGame(rng, document, { skill, difficulty }).program;
+}
+
+/** Whether the solution wins on a few seeds and the seeds differ. */
+function sound(game: Game, first: number): boolean {
+  const shown = new Set<string>();
+  for (let seed = first; seed < first + 4; seed++) {
+    const observation = game.reset(seed);
+    const solution = game.solution();
+    shown.add(`${observation}\n${solution.join("\n")}`);
+    if (!solution.some((action, i) => game.step(action).won && i === solution.length - 1)) return false;
+  }
+  return shown.size >= 3;
+}

@@ -1,0 +1,186 @@
+import type { Context, Draft, Family } from "./draft.ts";
+import { drawNumbers, names, say, wordList } from "./draft.ts";
+import { chain } from "./mathematical.ts";
+
+/** A walk on a line or grid; directions are fixed in the program, distances are drawn. */
+function walk(context: Context): Draft {
+  const { rng, ground, level, v } = context;
+  const [P = "", Q = ""] = ground.words(2);
+  const U = ground.unit("steps");
+  const flat = rng.chance(level === 1 ? 0.6 : 0.3);
+  const axes = flat ? [rng.pick([["right", "left"], ["up", "down"], ["east", "west"]] as const)] : [rng.pick([["east", "west"], ["right", "left"]] as const), rng.pick([["north", "south"], ["up", "down"]] as const)];
+  const n = Math.min(level + 1, 5);
+  const ids = names(rng, n);
+  const moves = ids.map((id, i) => ({ id, axis: flat ? 0 : i < 2 ? i : rng.int(0, 1), sign: i === 0 || rng.chance(0.55) ? 1 : -1 }));
+  const origin = axes.map(() => (rng.chance(0.5) ? 0 : ground.number(1, 9)));
+  const along = (axis: number): string => moves.filter((m) => m.axis === axis).reduce((text, m) => (text === "" ? v(m.id) : `${text} ${m.sign === 1 ? "+" : "-"} ${v(m.id)}`), "");
+  // The first move on an axis may point backwards.
+  const signed = (axis: number): string => {
+    const first = moves.find((m) => m.axis === axis);
+    const base = origin[axis] ?? 0;
+    const rest = along(axis);
+    if (first === undefined) return String(base);
+    return base === 0 ? (first.sign === 1 ? rest : `-${rest}`) : `${base} ${first.sign === 1 ? "+" : "-"} ${rest}`;
+  };
+  const start = flat ? say(rng, ["The <P> starts at <x> on a line.", "A <P> stands at place <x>.", "On a line the <P> is at <x>.", "The <P> begins at mark <x>."], { P, x: origin[0] ?? 0 }) : say(rng, ["The <P> starts at <x> <y>.", "A <P> stands on a grid at <x> <y>.", "From the <Q> at <x> <y> the <P> leaves.", "Begin at <x> <y>, next to the <P>."], { P, Q, x: origin[0] ?? 0, y: origin[1] ?? 0 });
+  const verb = rng.pick([["It goes <n> <d>.", "Then it moves <n> <d>.", "Now <n> <d>."], ["Go <n> <U> <d>.", "Then <n> <U> <d>.", "Walk <n> <U> <d>."], ["Move <d> <n>.", "Next, <d> <n>."]]);
+  const steps = moves.map((m, i) => say(rng, i === 0 ? verb.slice(0, 1) : verb.slice(1), { n: `{${v(m.id)}}`, d: axes[m.axis]?.[m.sign === 1 ? 0 : 1] ?? "", U }));
+  const [across = ""] = axes.map(([plus]) => plus);
+  const aside = flat ? say(rng, ["<d> counts up.", "Going <d> adds.", "Numbers grow to the <d>.", ""], { d: across }) : say(rng, ["<d> adds to the first number, <e> to the second.", "The first number grows <d>, the second <e>.", ""], { d: across, e: axes[1]?.[0] ?? "" });
+  const ask = flat ? say(rng, ["Where is it now?", "Which place is reached?", "Give the final place.", "At which number does it end?"]) : say(rng, ["Where does it end? Give two numbers.", "Reply with the final place, two numbers.", "Which x y is reached?", "State both numbers of the end point."]);
+  return {
+    kind: "single",
+    suffixes: ["Walk", "Path", "Route"],
+    heads: [P, Q],
+    draw: drawNumbers(context, ids, 1, level <= 2 ? 6 : 9),
+    sentences: [start, ...steps, aside, ask].filter((text) => text !== ""),
+    expression: flat ? signed(0) : `[${signed(0)}, ${signed(1)}]`,
+    answer: flat ? "number" : "list",
+    work: (s) => axes.map((_, axis) => chain(origin[axis] ?? 0, moves.filter((m) => m.axis === axis).map((m) => m.sign * s.number(m.id)))).filter((text) => text !== "").join("; "),
+    hints: flat ? ["Add the moves one way and subtract those the other way, in turn."] : ["Treat the two directions apart: add or subtract along each.", "Sum up the first number, then the second. Reply like 2 5."],
+  };
+}
+
+function lineup(context: Context): Draft {
+  const { rng, ground, level, v } = context;
+  const n = Math.min(level + 4, Math.max(5, Math.min(7, ground.left)));
+  const things = ground.words(n);
+  const row = rng.pick(["row", "line", "shelf"]);
+  const [i, d] = rng.pick([["i", "d"], ["at", "by"], ["k", "m"]] as const);
+  const right = rng.chance(0.5);
+  const mode = level === 1 ? "hop" : rng.pick(["hop", "hop", "place", "back"] as const);
+  const hop = mode === "back" ? `${v(row)}[${v(i)}]` : `${v(row)}[${v(i)} ${right ? "+" : "-"} ${v(d)}]`;
+  const reach = Math.min(level + 1, n - 2);
+  const index = right ? `r.randint(0, ${n - 1 - reach})` : `r.randint(${reach}, ${n - 1})`;
+  const draw = [
+    ...(rng.chance(0.5) ? [`${v(row)} = r.sample(${wordList(things)}, ${n})`] : [`${v(row)} = ${wordList(things)}`, `r.shuffle(${v(row)})`]),
+    ...(rng.chance(0.5) ? [`${v(i)} = ${index}`, `${v(d)} = r.randint(1, ${reach})`] : [`${v(i)}, ${v(d)} = ${index}, r.randint(1, ${reach})`]),
+  ];
+  const side = right ? "right" : "left";
+  const ask = {
+    hop: ["What is {<d>} to the <s> of {<w>}?", "Start at {<w>} and go {<d>} <s>: what is there?", "Name the one {<d>} places <s> of {<w>}.", "From {<w>} count {<d>} to the <s>. Which is it?", "Which thing stands {<d>} <s> of {<w>}?"],
+    place: ["Counting from the left, at which place is what stands {<d>} <s> of {<w>}?", "Go {<d>} <s> from {<w>}. Which place from the left is that?"],
+    back: ["Go {<d>} <s> from {<w>}, then {<d>} back. What is there?", "Which one is reached from {<w>} by {<d>} <s> and {<d>} back?"],
+  }[mode];
+  return {
+    kind: "single",
+    suffixes: ["Lineup", "Row", "Shelf"],
+    heads: things.slice(0, 2),
+    draw,
+    sentences: [
+      say(rng, ["From left to right: <l>.", "In a row stand <l>, left to right.", "The row reads <l>.", "Left to right there are <l>.", "A shelf holds <l>, from the left.", "On the line, the leftmost first: <l>."], { l: `{', '.join(${v(row)})}` }),
+      say(rng, ask, { d: v(d), s: side, w: `${v(row)}[${v(i)}]` }),
+      ...(mode === "place" ? ["Reply with a number."] : rng.chance(0.3) ? ["Reply with one word."] : []),
+    ],
+    expression: mode === "place" ? `${v(i)} ${right ? "+" : "-"} ${v(d)} + 1` : hop,
+    answer: mode === "place" ? "number" : "word",
+    options: (s) => s.texts(row),
+    work: (s) => {
+      const line = s.texts(row);
+      const [from, by] = [s.number(i), s.number(d)];
+      const trail = Array.from({ length: by + 1 }, (_, k) => line[from + (right ? k : -k)] ?? "");
+      if (mode === "back") return [...trail, ...trail.slice(0, -1).reverse()].join(" > ");
+      return mode === "place" ? `${line.slice(0, from + (right ? by : -by) + 1).map((word, k) => `${k + 1} ${word}`).join(", ")}, place ${from + (right ? by : -by) + 1}` : trail.join(" > ");
+    },
+    hints: ["Find the named thing, then count one place at a time.", "Step along the row thing by thing. The first step is the neighbour."],
+  };
+}
+
+function navigate(context: Context): Draft {
+  const { rng, ground, level } = context;
+  const [P = "", Q = ""] = ground.words(2);
+  const plane = level >= 2;
+  const [plus, minus] = rng.pick([["right", "left"], ["east", "west"]] as const);
+  const [up, down] = rng.pick([["up", "down"], ["north", "south"]] as const);
+  const reach = level <= 2 ? 3 : 4;
+  const base = level === 1 ? ground.number(3, 12) : reach;
+  const lines = [`self.x, self.goal = ${base}, ${base} + r.choice([${reachList(reach)}])`];
+  const linesPlane = ["self.x, self.y = 0, 0", `self.u, self.w = r.randint(-${reach}, ${reach}), r.randint(1, ${reach})`];
+  const told = say(rng, plane ? ["You are at {self.x} {self.y}.", "Now at {self.x} {self.y}.", "The <P> is at {self.x} {self.y}."] : ["You are at {self.x}.", "Now at {self.x}.", "The <P> is at {self.x}."], { P });
+  const verb = plane ? `${plus}, ${minus}, ${up} or ${down}` : `${plus} or ${minus}`;
+  const step = plane
+    ? [`moves = {"${plus}": [1, 0], "${minus}": [-1, 0], "${up}": [0, 1], "${down}": [0, -1]}`, "if action not in moves:", `    return self.tell("Use ${verb}.")`, "self.x += moves[action][0]", "self.y += moves[action][1]", "if self.x == self.u and self.y == self.w:"]
+    : [`if action == "${plus}":`, "    self.x += 1", `elif action == "${minus}":`, "    self.x -= 1", "else:", `    return self.tell("Use ${verb}.")`, "if self.x == self.goal:"];
+  const where = (observation: string): number[] => (observation.match(/-?\d+/g) ?? []).map(Number);
+  return {
+    kind: "multi",
+    maxTurns: plane ? 2 * reach + 1 : reach + 1,
+    suffixes: ["Trip", "Steering", "Track"],
+    heads: [P, Q],
+    draw: plane ? linesPlane : lines,
+    sentences: [
+      plane ? say(rng, ["The <P> is at 0 0 and the <Q> at {self.u} {self.w}.", "Bring the <P> from 0 0 to the <Q> at {self.u} {self.w}.", "From 0 0 reach {self.u} {self.w}, where the <Q> is."], { P, Q }) : say(rng, ["The <P> is at {self.x}, the <Q> at {self.goal}.", "Move the <P> from {self.x} to the <Q> at {self.goal}.", "From {self.x} reach {self.goal}, where the <Q> is."], { P, Q }),
+      say(rng, plane ? ["First number: <p> adds, <m> subtracts. Second: <u> adds, <d> subtracts.", "<p> and <m> change the first number, <u> and <d> the second."] : ["Going <p> adds 1, <m> subtracts 1.", "<p> is plus one, <m> is minus one."], { p: plus, m: minus, u: up, d: down }),
+      say(rng, ["Each turn reply <v>.", "One move per turn: <v>.", "Reply <v>."], { v: verb }),
+    ],
+    step: [...step, '    return self.finish(True, "Arrived.")', `return self.tell(f"${told}")`],
+    solution: plane
+      ? [`across = ["${plus}"] * self.u if self.u > 0 else ["${minus}"] * -self.u`, `return across + ["${up}"] * self.w`]
+      : ["gap = self.goal - self.x", rng.chance(0.5) ? `return ["${plus}"] * gap if gap > 0 else ["${minus}"] * -gap` : `return ["${plus}" if gap > 0 else "${minus}"] * abs(gap)`],
+    player: (s) => {
+      const goal = plane ? [s.number("u"), s.number("w")] : [s.number("goal")];
+      const first = plane ? [0, 0] : [s.number("x")];
+      return (observation) => {
+        const now = observation === undefined ? first : where(observation);
+        const axis = now[0] === goal[0] ? 1 : 0;
+        const [a, b] = [now[axis] ?? 0, goal[axis] ?? 0];
+        const action = axis === 0 ? (b > a ? plus : minus) : b > a ? up : down;
+        return { work: `${a}${b > a ? "<" : ">"}${b}.`, action };
+      };
+    },
+    guess: (_, random) => random.pick(plane ? [plus, minus, up, down] : [plus, minus]),
+    hints: [plane ? "Settle the first number, then the second, by comparing with the goal." : "Compare where you are with the goal and always move towards it.", `Every move must bring you closer. Use the words ${verb}.`],
+  };
+}
+
+function reachList(reach: number): string {
+  return [-reach, ...(reach > 3 ? [-3] : []), -2, 2, 3, ...(reach > 3 ? [reach] : [])].join(", ");
+}
+
+function seek(context: Context): Draft {
+  const { rng, ground, level } = context;
+  const [P = "", Q = ""] = ground.words(2);
+  const high = level === 1 ? ground.number(8, 12) : level === 2 ? ground.number(10, 20) : ground.number(20, 60);
+  const turns = level === 1 ? 3 : 2;
+  const spot = rng.pick(["spot", "place", "cell"]);
+  const told = say(rng, ["{gap} away.", "Off by {gap}.", "Distance {gap}.", "The <P> is {gap} <U> away."], { P, U: ground.unit("cells") });
+  return {
+    kind: "multi",
+    maxTurns: turns,
+    suffixes: ["Search", "Hunt", "Seek"],
+    heads: [P, Q],
+    draw: [`self.${spot} = r.randint(2, ${high})`],
+    sentences: [
+      say(rng, ["A <P> is hidden in one of <h> cells in a row, numbered 1 to <h>.", "Somewhere from 1 to <h> lies the <P>.", "The <Q> has places 1 to <h>; one hides the <P>.", "Find the <P>: it is at a number from 1 to <h>."], { P, Q, h: high }),
+      say(rng, ["After each miss you hear how far away it is.", "A wrong place tells the distance.", "Every miss shows how far off you are."]),
+      say(rng, ["You have <t> tries.", "Reply with a number, <t> tries.", "Only <t> turns."], { t: turns }),
+    ],
+    step: [
+      "try:",
+      "    n = int(action)",
+      rng.chance(0.5) ? "except ValueError:" : "except Exception:",
+      `    return self.tell("Reply with a number.")`,
+      rng.chance(0.5) ? `gap = abs(n - self.${spot})` : `gap = max(n, self.${spot}) - min(n, self.${spot})`,
+      rng.chance(0.5) ? "if gap == 0:" : `if n == self.${spot}:`,
+      '    return self.finish(True, "Found.")',
+      `return self.tell(f"${told}")`,
+    ],
+    solution: [`return [self.${spot}]`],
+    player: () => {
+      return (observation) => {
+        if (observation === undefined) return { work: "try the end 1.", action: "1" };
+        const gap = Number(/\d+/.exec(observation)?.[0]);
+        return { work: `1+${gap}=${1 + gap}.`, action: String(1 + gap) };
+      };
+    },
+    guess: (_, random) => String(random.int(1, high)),
+    hints: ["Try the first place; then the distance tells where it is.", "Probe an end of the row: from there the distance leaves only one place."],
+  };
+}
+
+export const spatial: readonly Family[] = [
+  { name: "walk", skill: "Spatial Reasoning", draft: walk },
+  { name: "lineup", skill: "Spatial Reasoning", draft: lineup },
+  { name: "navigate", skill: "Spatial Reasoning", draft: navigate },
+  { name: "seek", skill: "Spatial Reasoning", draft: seek },
+];
