@@ -16,7 +16,6 @@ export class EngineCore implements EngineMethods {
   readonly #model: Model;
   readonly #training: Training;
   readonly #sessions: SessionCache;
-  #reference: Float32Array | undefined;
 
   private constructor(model: Model, threads: number) {
     this.#model = model;
@@ -53,7 +52,7 @@ export class EngineCore implements EngineMethods {
   }
 
   policyGradientUpdate(rows: readonly PolicyGradientRow[], settings: PolicyGradientSettings): Promise<PolicyGradientMetrics> {
-    return policyGradientUpdate(this.#training, rows, { settings, reference: this.#reference });
+    return policyGradientUpdate(this.#training, rows, settings);
   }
 
   save(directory: string, options: { optimiser?: boolean } = {}): Promise<void> {
@@ -61,11 +60,12 @@ export class EngineCore implements EngineMethods {
   }
 
   async load(directory: string): Promise<void> {
-    const { config, weights, optimiser } = await readModel(directory);
+    const { config, weights, optimiser, reference } = await readModel(directory);
     const same = (Object.keys(this.config) as (keyof typeof config)[]).every((key) => config[key] === this.config[key]);
     if (!same) throw new SpadeError("engine.config", `The model in ${directory} has another shape than this engine's. Create an engine from that directory instead.`, { details: { config, expected: this.config } });
     this.#model.weights = weights;
     this.#model.optimiser = optimiser;
+    if (reference !== undefined) this.#model.reference = reference;
   }
 
   exportWeights(): Promise<Record<string, Float32Array>> {
@@ -74,7 +74,7 @@ export class EngineCore implements EngineMethods {
   }
 
   setReference(weights?: Record<string, Float32Array>): Promise<void> {
-    this.#reference = weights === undefined ? this.#model.weights.slice() : flattenWeights(this.config, weights);
+    this.#model.reference = weights === undefined ? this.#model.weights.slice() : flattenWeights(this.config, weights);
     return Promise.resolve();
   }
 }

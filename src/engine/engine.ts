@@ -52,7 +52,7 @@ export class EngineHost implements EngineMethods {
     this.#worker = worker;
     this.config = config;
     worker.on("message", (reply: EngineReply) => this.#settle(reply));
-    worker.on("error", (error) => this.#fail(new SpadeError("engine.worker", `The engine's thread failed: ${error.message}. Start a new engine and load the last checkpoint.`, { cause: error })));
+    worker.on("error", (error: Error) => this.#fail(new SpadeError("engine.worker", `The engine's thread failed: ${error.message}. Start a new engine and load the last checkpoint.`, { cause: error })));
     worker.on("exit", () => this.#fail(new SpadeError("engine.closed", "The engine was closed; create a new one.")));
   }
 
@@ -101,12 +101,12 @@ export class EngineHost implements EngineMethods {
     return this.#call("policyGradientUpdate", rows, settings);
   }
 
-  /** Writes config.json and weights.safetensors, and by default optimiser.safetensors, into an existing directory. */
+  /** Writes config.json and weights.safetensors into an existing directory, and by default what resuming needs: optimiser.safetensors and, if a reference is set, reference.safetensors. */
   save(directory: string, options: { optimiser?: boolean } = {}): Promise<void> {
     return this.#call("save", directory, options);
   }
 
-  /** Loads weights and, when present, optimiser state (else it is reset). @throws SpadeError engine.weights, engine.config */
+  /** Loads weights and, when present, optimiser state (else it is reset) and reference (else it stays). @throws SpadeError engine.weights, engine.config */
   load(directory: string): Promise<void> {
     return this.#call("load", directory);
   }

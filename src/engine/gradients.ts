@@ -1,4 +1,4 @@
-import { add, concat, constant, div, exp, less, mul, matmul, neg, place, pick, reshape, rotary, gather, greater, reciprocal, scatterAdd, sigmoid, slice, staticDim, sub, sum, topological, transpose, where, cast } from "./graph.ts";
+import { add, concat, constant, div, exp, less, mul, matmul, neg, place, pick, reshape, rotary, gather, greater, reciprocal, scatterAdd, sigmoid, slice, staticDim, sub, sum, transpose, where, cast } from "./graph.ts";
 import type { Op, Tensor } from "./graph.ts";
 
 /** Reverse-mode gradients of a scalar `loss` with respect to `targets`; zeros where the loss does not depend on one. */

@@ -125,9 +125,10 @@ export const reshape = (x: Tensor, shape: readonly Dim[]): Tensor => node({ kind
 export const transpose = (x: Tensor, permutation: readonly number[]): Tensor =>
   node({ kind: "transpose", permutation }, [x], permutation.map((axis) => x.shape[axis] ?? 1), x.type);
 
-export function slice(x: Tensor, axis: number, start: number, end: number): Tensor {
+/** Positions `start` to `end` of `axis`; `size` names the result's size where `end` may lie beyond a dynamic one. */
+export function slice(x: Tensor, axis: number, ...[start, end, size = end - start]: readonly [start: number, end: number, size?: Dim]): Tensor {
   if (start === 0 && end === x.shape[axis]) return x;
-  return node({ kind: "slice", axis, start, end }, [x], x.shape.map((d, i) => (i === axis ? end - start : d)), x.type);
+  return node({ kind: "slice", axis, start, end }, [x], x.shape.map((d, i) => (i === axis ? size : d)), x.type);
 }
 
 /** Joins along `axis`; one dynamic size on that axis makes the result's size the dynamic `size`. */

@@ -19,6 +19,8 @@ export interface Model {
   readonly config: TransformerConfig;
   weights: Float32Array;
   optimiser: OptimiserState;
+  /** Weights of the KL term's reference policy. */
+  reference?: Float32Array;
 }
 
 export function parameterCount(config: TransformerConfig): number {
@@ -57,11 +59,12 @@ export function tableFeeds(config: TransformerConfig): Record<string, Feed> {
   return { cos: { data: cos, shape }, sin: { data: sin, shape } };
 }
 
-/** Writes config.json, weights.safetensors and, if wanted, optimiser.safetensors into an existing directory. */
-export async function writeModel(directory: string, model: Model, withOptimiser: boolean): Promise<void> {
-  const { config, weights, optimiser } = model;
+/** Writes config.json, weights.safetensors and, if resumable, optimiser.safetensors and reference.safetensors into an existing directory. */
+export async function writeModel(directory: string, model: Model, resumable: boolean): Promise<void> {
+  const { config, weights, optimiser, reference } = model;
   await writeSafetensors(join(directory, "weights.safetensors"), tensorsOf(config, weights, ""));
-  if (withOptimiser) {
+  if (resumable && reference !== undefined) await writeSafetensors(join(directory, "reference.safetensors"), tensorsOf(config, reference, ""));
+  if (resumable) {
     const moments = { ...tensorsOf(config, optimiser.first, "first."), ...tensorsOf(config, optimiser.second, "second.") };
     await writeSafetensors(join(directory, "optimiser.safetensors"), moments, { step: String(optimiser.step) });
   }
@@ -76,9 +79,13 @@ export async function readModel(directory: string): Promise<Model> {
   const path = join(directory, "weights.safetensors");
   const weights = flattenTensors(config, (await readSafetensors(path)).tensors, path);
   const optimiserPath = join(directory, "optimiser.safetensors");
-  const present = await stat(optimiserPath).then(() => true, () => false);
-  return { config, weights, optimiser: present ? await readOptimiser(config, optimiserPath) : freshOptimiser(config) };
+  const optimiser = (await exists(optimiserPath)) ? await readOptimiser(config, optimiserPath) : freshOptimiser(config);
+  const referencePath = join(directory, "reference.safetensors");
+  if (!(await exists(referencePath))) return { config, weights, optimiser };
+  return { config, weights, optimiser, reference: flattenTensors(config, (await readSafetensors(referencePath)).tensors, referencePath) };
 }
+
+const exists = (path: string): Promise<boolean> => stat(path).then(() => true, () => false);
 
 async function readOptimiser(config: TransformerConfig, path: string): Promise<OptimiserState> {
   const { tensors, metadata } = await readSafetensors(path);

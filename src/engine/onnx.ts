@@ -71,7 +71,7 @@ class GraphWriter {
       case "sum":
         return this.#node("ReduceSum", [a, this.#integers(op.axes)], { attributes: { keepdims: 1 } });
       case "reshape":
-        return this.#reshape(a, tensor.shape);
+        return this.#reshape(a, tensor.inputs[0]?.shape ?? [], tensor.shape);
       case "transpose":
         return this.#node("Transpose", [a], { attributes: { perm: op.permutation } });
       case "slice":
@@ -87,7 +87,7 @@ class GraphWriter {
       case "scatterAdd":
         return this.#scatterAdd(a, b, tensor.shape);
       case "pick":
-        return this.#node("GatherElements", [a, this.#column(a, b)], { attributes: { axis: 1 } });
+        return this.#node("GatherElements", [a, this.#column(b)], { attributes: { axis: 1 } });
       case "place":
         return this.#place(a, b, tensor.shape);
       case "rotary":
@@ -110,10 +110,10 @@ class GraphWriter {
   #place(index: string, values: string, shape: readonly Dim[]): string {
     const rows = this.#node("Shape", [index]);
     const zeros = this.#node("ConstantOfShape", [this.#node("Concat", [rows, this.#integers([shape[1] as number])], { attributes: { axis: 0 } })]);
-    return this.#node("ScatterElements", [zeros, this.#column("", index), values], { attributes: { axis: 1 } });
+    return this.#node("ScatterElements", [zeros, this.#column(index), values], { attributes: { axis: 1 } });
   }
 
-  #column(_of: string, index: string): string {
+  #column(index: string): string {
     return this.#node("Unsqueeze", [index, this.#integers([1])]);
   }
 
@@ -121,11 +121,12 @@ class GraphWriter {
     return this.#node("Cast", [x], { attributes: { to: elementTypes.i64 } });
   }
 
-  #reshape(x: string, shape: readonly Dim[]): string {
-    if (shape.filter((dim) => typeof dim === "string").length > 1) {
-      throw new SpadeError("internal.graph", `Reshape to [${shape.join(", ")}] has more than one dynamic size. This is a bug in spade-rl; please report it.`);
+  #reshape(x: string, from: readonly Dim[], shape: readonly Dim[]): string {
+    const target = shape.map((dim, i) => (typeof dim === "number" ? dim : from[i] === dim ? 0 : -1));
+    if (target.filter((size) => size === -1).length > 1) {
+      throw new SpadeError("internal.graph", `Reshape of [${from.join(", ")}] to [${shape.join(", ")}] has more than one unknown size. This is a bug in spade-rl; please report it.`);
     }
-    return this.#node("Reshape", [x, this.#integers(shape.map((dim) => (typeof dim === "string" ? -1 : dim)))]);
+    return this.#node("Reshape", [x, this.#integers(target)]);
   }
 
   #name(tensor: Tensor): string {

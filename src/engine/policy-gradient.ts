@@ -4,7 +4,7 @@ import { policyGradientGraph, policyTerms } from "./losses.ts";
 import type { PackItem, PackedChunk } from "./packing.ts";
 import { result } from "./session.ts";
 import type { Feed } from "./session.ts";
-import { checkLength, perToken, scatter } from "./training.ts";
+import { checkLength, perToken } from "./training.ts";
 import type { Training } from "./training.ts";
 import type { PolicyGradientMetrics, PolicyGradientRow, PolicyGradientSettings } from "./types.ts";
 
@@ -17,9 +17,8 @@ interface Prepared {
 }
 
 /** One update: old and reference log-probabilities, then `minibatches` steps. On failure everything is as before. */
-export async function policyGradientUpdate(training: Training, rows: readonly PolicyGradientRow[], options: { settings: PolicyGradientSettings; reference: Float32Array | undefined }): Promise<PolicyGradientMetrics> {
-  const { settings } = options;
-  const prepared = await prepare(training, rows, options);
+export async function policyGradientUpdate(training: Training, rows: readonly PolicyGradientRow[], settings: PolicyGradientSettings): Promise<PolicyGradientMetrics> {
+  const prepared = await prepare(training, rows, settings);
   const before = { weights: training.model.weights.slice(), optimiser: structuredClone(training.model.optimiser) };
   try {
     const metrics = await steps(training, prepared, settings);
@@ -31,8 +30,8 @@ export async function policyGradientUpdate(training: Training, rows: readonly Po
   }
 }
 
-async function prepare(training: Training, rows: readonly PolicyGradientRow[], options: { settings: PolicyGradientSettings; reference: Float32Array | undefined }): Promise<Prepared[]> {
-  const { settings, reference } = options;
+async function prepare(training: Training, rows: readonly PolicyGradientRow[], settings: PolicyGradientSettings): Promise<Prepared[]> {
+  const { reference } = training.model;
   if (settings.klCoefficient !== 0 && reference === undefined) throw new SpadeError("engine.request", "The loss has a KL term but there is no reference policy. Call setReference first, or set klCoefficient to 0.");
   const items = rows.map((row) => policyItem(row, training.model.config.contextLength));
   const old = await training.logprobs(items);

@@ -81,7 +81,7 @@ function apply(op: Exclude<Op, { kind: "input" }>, inputs: readonly ReferenceVal
         return read(a, source);
       });
     case "slice":
-      return fill(a.shape.map((size, i) => (i === op.axis ? op.end - op.start : size)), (index) => read(a, index.map((x, i) => (i === op.axis ? x + op.start : x))));
+      return fill(a.shape.map((size, i) => (i === op.axis ? Math.min(op.end, size) - op.start : size)), (index) => read(a, index.map((x, i) => (i === op.axis ? x + op.start : x))));
     case "concat":
       return concat(inputs, op.axis);
     case "softmax":

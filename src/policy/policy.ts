@@ -61,6 +61,8 @@ export interface TrainingRow {
   readonly trajectory: TrainableTrajectory;
   readonly advantage: number;
   readonly weight: number;
+  /** Temperature the row was sampled at, above 0: the loss's distribution is softmax(logits / temperature). */
+  readonly temperature: number;
 }
 
 export interface UpdateMetrics {
