@@ -2,16 +2,19 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { bpeTokenizer, trainBpe } from "../../src/engine/bpe.ts";
 import { batchAt, renderExample } from "./examples.ts";
-import type { Conversation, Example } from "./examples.ts";
+import type { Demonstration } from "./demonstrations.ts";
+import type { Example } from "./examples.ts";
 
 const tokenizer = bpeTokenizer(trainBpe(["the mill turns", "hint: count the gears", "so the answer is \\boxed{4}"], 270));
 const text = fc.string({ unit: "grapheme", maxLength: 20 });
-const conversations: fc.Arbitrary<Conversation> = fc.record({
-  kind: fc.constantFrom("design", "hint", "agent"),
-  prompt: fc.record({ system: text, user: text }),
+const demonstrations: fc.Arbitrary<Demonstration> = fc.record({
+  role: fc.constantFrom("designer", "hint", "agent"),
+  family: fc.constant("any"),
+  skill: fc.constant("any"),
+  messages: fc.record({ system: text, user: text }),
   turns: fc
-    .tuple(fc.array(fc.record({ response: text, observation: text }), { maxLength: 3 }), fc.record({ response: text }))
-    .map(([turns, last]) => [...turns, last]),
+    .tuple(fc.record({ target: text }), fc.array(fc.record({ context: text, target: text }), { maxLength: 3 }))
+    .map(([first, later]) => [first, ...later]),
 });
 
 /** The texts between special tokens, by weight. */
@@ -20,22 +23,22 @@ function weighted(example: Example, weight: number): string {
 }
 
 describe("renderExample", () => {
-  it("gives weight 1 to the responses and their end tokens, and to nothing else", () => {
+  it("gives weight 1 to the targets and their end tokens, and to nothing else", () => {
     fc.assert(
-      fc.property(conversations, (conversation) => {
-        const example = renderExample(conversation, tokenizer, 0.25);
+      fc.property(demonstrations, (demonstration) => {
+        const example = renderExample(demonstration, tokenizer, 0.25);
+        const { messages, turns } = demonstration;
         expect(example.weights).toHaveLength(example.tokens.length);
-        const responses = conversation.turns.map(({ response }) => [...tokenizer.encode(response), tokenizer.special.end]);
         const trained = [...example.tokens].filter((_, t) => example.weights[t] === 1);
-        expect(trained).toEqual(responses.flat());
-        const given = [conversation.prompt.system, conversation.prompt.user, ...conversation.turns.map(({ observation }) => observation ?? "")];
+        expect(trained).toEqual(turns.flatMap(({ target }) => [...tokenizer.encode(target), tokenizer.special.end]));
+        const given = [messages.system, messages.user, ...turns.map(({ context }) => context ?? "")];
         expect(weighted(example, 0.25)).toBe(tokenizer.decode(given.flatMap((part) => [...tokenizer.encode(part)])));
       }),
     );
   });
 
   it("ends with the end token of the last response", () => {
-    const example = renderExample({ kind: "agent", prompt: { system: "agent", user: "2 + 2" }, turns: [{ response: "4" }] }, tokenizer);
+    const example = renderExample({ role: "agent", family: "any", skill: "any", messages: { system: "agent", user: "2 + 2" }, turns: [{ target: "4" }] }, tokenizer);
     expect(example.tokens.at(-1)).toBe(tokenizer.special.end);
     expect(example.weights.at(-1)).toBe(1);
   });
@@ -44,7 +47,7 @@ describe("renderExample", () => {
 describe("batchAt", () => {
   const exampleAt = (index: number): Example => {
     const tokens = Int32Array.from({ length: index % 7 === 3 ? 2000 : 10 + (index % 5) }, () => index);
-    return { kind: "agent", tokens, weights: new Float32Array(tokens.length) };
+    return { kind: "agent", family: "any", tokens, weights: new Float32Array(tokens.length) };
   };
 
   it("depends on its first demonstration only, and batches follow one another without gap or overlap", () => {

@@ -1,12 +1,10 @@
-import { deriveSeed } from "../../src/core/seed.ts";
-
 /** Everything that decides what the nano model is; the card and the checkpoints carry its digest. */
 export const recipe = {
   seed: 20_260,
   vocabularySize: 1536,
   model: { width: 192, layers: 5, heads: 6, feedForward: 512, contextLength: 1024, ropeBase: 10_000 },
   /** Shares of all tokens, prompts included. */
-  mix: { design: 0.45, hint: 0.07, agent: 0.48 },
+  mix: { designer: 0.45, hint: 0.07, agent: 0.48 },
   /** Loss weight of a prompt's or observation's text; what the policy says itself has weight 1. */
   contextWeight: 0.1,
   batchTokens: 6144,
@@ -20,11 +18,6 @@ export const recipe = {
   /** Skeletons of the first designs that count as "seen in a demonstration". */
   skeletonDesigns: 20_000,
 } as const;
-
-/** One passage in ten is never in a demonstration; validation and assessment use only these. */
-export function isHeldOut(documentId: string): boolean {
-  return deriveSeed(recipe.seed, "held-out", documentId) % 10 === 0;
-}
 
 /** Learning rate at `progress` in [0, 1] of the run. */
 export function learningRateAt(progress: number): number {

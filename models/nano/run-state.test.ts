@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { learningRateAt, recipe } from "./recipe.ts";
 import { loadCheckpoint, LossCurve, saveCheckpoint } from "./run-state.ts";
 import type { RunPosition, Weights } from "./run-state.ts";
@@ -29,6 +29,8 @@ let state: string;
 beforeEach(async () => {
   state = await mkdtemp(join(tmpdir(), "nano-"));
 });
+
+afterEach(() => rm(state, { recursive: true }));
 
 describe("checkpoints of pretraining", () => {
   it("loads nothing from a fresh directory", async () => {

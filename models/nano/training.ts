@@ -2,10 +2,10 @@ import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { monotonicClock } from "../../src/core/clock.ts";
 import { EngineHost } from "../../src/engine/engine.ts";
-import { serialiseBpe } from "../../src/engine/bpe.ts";
+import { bpeTokenizer, serialiseBpe } from "../../src/engine/bpe.ts";
 import type { StepMetrics } from "../../src/engine/types.ts";
 import { BatchFeed } from "./batch-feed.ts";
-import { exampleSource, planData } from "./data.ts";
+import { exampleSource, planOf } from "./data.ts";
 import type { DataPlan } from "./data.ts";
 import { exampleKinds } from "./examples.ts";
 import type { Batch, Example, ExampleKind } from "./examples.ts";
@@ -34,9 +34,9 @@ const reportEverySteps = 10;
 /** Trains the nano model, or continues its training; writes the model when the run is complete. */
 export async function pretrain(options: PretrainOptions): Promise<void> {
   options.report("making the tokenizer and the data plan");
-  const plan = await planData();
-  const vocabularySize = plan.bpe.merges.length + 262;
   await mkdir(options.state, { recursive: true });
+  const plan = await planOf(options.state);
+  const { vocabularySize } = bpeTokenizer(plan.bpe);
   await writeFile(join(options.state, "tokenizer.json"), serialiseBpe(plan.bpe));
   const source = { kind: "seed", config: { ...recipe.model, vocabularySize }, seed: recipe.seed } as const;
   const engine = await EngineHost.create({ source, threads: options.threads });
@@ -50,7 +50,7 @@ export async function pretrain(options: PretrainOptions): Promise<void> {
 
 /** Mean loss per kind of demonstration, over what the policy says itself. */
 export async function validationLosses(engine: EngineHost, examples: readonly Example[]): Promise<Record<ExampleKind, number>> {
-  const losses = { design: 0, hint: 0, agent: 0 };
+  const losses = { designer: 0, hint: 0, agent: 0 };
   for (const kind of exampleKinds) {
     losses[kind] = (await engine.crossEntropyLoss(examples.filter((example) => example.kind === kind))).loss;
   }
@@ -79,6 +79,7 @@ class Run {
   async toEnd(): Promise<void> {
     const { options, position } = { options: this.#options, position: await loadCheckpoint(this.#options.state, this.#plan.digest, this.#engine) };
     if (position) this.#position = position;
+    this.#savedMs = this.#position.elapsedMs;
     await this.#curve.rewind(this.#position.step);
     options.report(`${position ? "continuing" : "starting"} at step ${this.#position.step}; data shares ${JSON.stringify(this.#plan.shares)}`);
     const feed = new BatchFeed({ plan: this.#plan, first: this.#position.next });

@@ -19,7 +19,7 @@ const tokenizer = bpeTokenizer(model);
 const anyText = fc.oneof(
   fc.string({ unit: "binary", maxLength: 60 }),
   fc.string({ unit: "grapheme", maxLength: 60 }),
-  fc.array(fc.constantFrom("self.", "(self, ", "(self", "mill", "Gear", " ", "  ", "\n", "\n    ", "7", "_", "é", "—", '"', ", ", "(", "\0", "﻿"), { maxLength: 40 }).map((parts) => parts.join("")),
+  fc.array(fc.constantFrom("self.", "(self, ", "(self", "\\boxed{", "\\", "}", "mill", "Gear", " ", "  ", "\n", "\n    ", "7", "_", "é", "—", '"', ", ", "(", "\0", "﻿"), { maxLength: 40 }).map((parts) => parts.join("")),
 );
 
 describe("byte-level BPE", () => {

@@ -25,10 +25,11 @@ const fileVersion = 1;
 const cacheLimit = 50_000;
 
 /**
- * Pieces that merges never cross: an idiom of Python classes, one digit, a word (any character beyond ASCII counts as a
+ * Pieces that merges never cross: an idiom of programs or of answers, one digit, a word (any character beyond ASCII counts as a
  * letter), or a run of everything else, newlines and indentation included.
  */
-const pieces = /\(self\b(?:, )?|\bself\.|[0-9]|[A-Za-z_\u{80}-\u{10ffff}]{1,64}|[^A-Za-z0-9_\u{80}-\u{10ffff}(]{1,64}|\([^A-Za-z0-9_\u{80}-\u{10ffff}(]{0,63}/gu;
+const pieces =
+  /\(self\b(?:, )?|\bself\.|\\boxed\{|[0-9]|[A-Za-z_\u{80}-\u{10ffff}]{1,64}|[^A-Za-z0-9_\u{80}-\u{10ffff}][^A-Za-z0-9_\u{80}-\u{10ffff}(\\]{0,63}/gu;
 const wordCharacter = /[A-Za-z_\u{80}-\u{10ffff}]/u;
 const wordOrDigit = /[A-Za-z0-9_\u{80}-\u{10ffff}]/u;
 

@@ -1,0 +1,101 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { canonicalJson, sha256 } from "../../src/core/digest.ts";
+import { SpadeError } from "../../src/core/errors.ts";
+import { deriveSeed, Rng } from "../../src/core/seed.ts";
+import { bpeTokenizer, trainBpe } from "../../src/engine/bpe.ts";
+import type { BpeModel } from "../../src/engine/bpe.ts";
+import { agentDemonstration, designerDemonstration } from "./demonstrations.ts";
+import type { Demonstration } from "./demonstrations.ts";
+import { heldOutDocuments, loadPassages, pretrainingDocuments } from "./documents.ts";
+import type { DocumentSource, GroundingDocument } from "./documents.ts";
+import { exampleKinds, renderExample, textsOf } from "./examples.ts";
+import type { Example, ExampleKind } from "./examples.ts";
+import { recipe } from "./recipe.ts";
+
+/** Everything the demonstrations of a run depend on besides the code; fixed when the run starts. */
+export interface DataPlan {
+  readonly passages: readonly GroundingDocument[];
+  readonly bpe: BpeModel;
+  /** Share of each kind among the demonstrations (not among the tokens: kinds differ in length). */
+  readonly shares: Readonly<Record<ExampleKind, number>>;
+  /** Digest of the recipe and of some demonstrations: equal digests mean equal data. */
+  readonly digest: string;
+}
+
+/** Training draws from the passages that are not held out and from invented ones, validation from the held-out passages only. */
+export type Split = "training" | "validation";
+
+function documentsOf(passages: readonly GroundingDocument[], split: Split): DocumentSource {
+  return split === "training" ? pretrainingDocuments(passages) : heldOutDocuments(passages);
+}
+
+function demonstrationOf(kind: ExampleKind, rng: Rng, documents: DocumentSource): Demonstration {
+  if (kind === "agent") return agentDemonstration(rng, documents);
+  const { demonstration, hintDemonstration } = designerDemonstration(rng, documents);
+  return kind === "hint" ? hintDemonstration : demonstration;
+}
+
+function survey(passages: readonly GroundingDocument[], count: number): Demonstration[] {
+  const documents = documentsOf(passages, "training");
+  return exampleKinds.flatMap((kind) => Array.from({ length: count }, (_, index) => demonstrationOf(kind, new Rng(deriveSeed(recipe.seed, "survey", kind, index)), documents)));
+}
+
+function digestOf(passages: readonly GroundingDocument[]): string {
+  return sha256(canonicalJson([recipe, survey(passages, 20)])).slice(0, 16);
+}
+
+/** Shares of demonstrations that give the recipe's shares of tokens. */
+function sharesOf(demonstrations: readonly Demonstration[], bpe: BpeModel): Record<ExampleKind, number> {
+  const tokenizer = bpeTokenizer(bpe);
+  const rates = exampleKinds.map((kind) => {
+    const lengths = demonstrations.filter(({ role }) => role === kind).map((demonstration) => renderExample(demonstration, tokenizer).tokens.length);
+    return recipe.mix[kind] / (lengths.reduce((sum, length) => sum + length, 0) / lengths.length);
+  });
+  const total = rates.reduce((sum, rate) => sum + rate, 0);
+  const [designer = 0, hint = 0, agent = 0] = rates.map((rate) => rate / total);
+  return { designer, hint, agent };
+}
+
+/** A new plan: trains the tokenizer on demonstrations and passages. Equal passages and code give equal plans. */
+export function newPlan(passages: readonly GroundingDocument[]): DataPlan {
+  const demonstrations = survey(passages, recipe.surveySize);
+  const bpe = trainBpe([...demonstrations.flatMap(textsOf), ...passages.map(({ text }) => text)], recipe.vocabularySize);
+  return { passages, bpe, shares: sharesOf(demonstrations, bpe), digest: digestOf(passages) };
+}
+
+/** The plan kept in a run's directory, or a new one from the bundled passages. @throws usage.recipe when code or recipe changed since */
+export async function planOf(state: string): Promise<DataPlan> {
+  const path = join(state, "plan.json");
+  const text = await readFile(path, "utf8").catch(() => undefined);
+  if (text === undefined) {
+    const plan = newPlan(loadPassages(new URL("../../corpora", import.meta.url).pathname));
+    await writeFile(path, JSON.stringify(plan));
+    return plan;
+  }
+  const plan = JSON.parse(text) as DataPlan;
+  const digest = digestOf(plan.passages);
+  if (digest !== plan.digest) {
+    const message = `The run in ${state} was planned with digest ${plan.digest}, recipe and demonstrations now have ${digest}. Give another --state directory, or remove that one.`;
+    throw new SpadeError("usage.recipe", message, { details: { state } });
+  }
+  return plan;
+}
+
+/** Demonstration `index` of a split: it depends on the plan, the split and the index only. */
+export function exampleSource(plan: DataPlan, split: Split): (index: number) => Example {
+  const tokenizer = bpeTokenizer(plan.bpe);
+  const documents = documentsOf(plan.passages, split);
+  return (index) => {
+    const rng = new Rng(deriveSeed(recipe.seed, split, index));
+    const demonstration = demonstrationOf(kindAt(index, split, rng, plan), rng, documents);
+    return renderExample(demonstration, tokenizer, split === "training" ? recipe.contextWeight : 0);
+  };
+}
+
+function kindAt(index: number, split: Split, rng: Rng, plan: DataPlan): ExampleKind {
+  if (split === "validation") return exampleKinds[index % exampleKinds.length] ?? "agent";
+  const point = rng.float();
+  if (point < plan.shares.designer) return "designer";
+  return point < plan.shares.designer + plan.shares.hint ? "hint" : "agent";
+}
