@@ -1,12 +1,9 @@
 import { concat, exp, input, max, min, mul, neg, reshape, sub, sum } from "./graph.ts";
 import type { Outputs, Tensor } from "./graph.ts";
 import { gradients } from "./gradients.ts";
-import { blockAttention, hiddenStates, modelInputs, outputMatrix, parameterSpecs, selectRows, tokenLogprobs } from "./transformer.ts";
+import { attentionBlock, blockAttention, hiddenStates, modelInputs, outputMatrix, parameterSpecs, selectRows, tokenLogprobs } from "./transformer.ts";
 import type { ModelInputs } from "./transformer.ts";
 import type { PolicyGradientSettings, TransformerConfig } from "./types.ts";
-
-/** Keys per query block of the training attention: rows are multiples of it. */
-export const attentionBlock = 128;
 
 /** Forward pass over packed rows of static `length`: log-probabilities at the selected positions P, under the rows' temperatures. */
 function packedForward(model: ModelInputs, length: number): { all: Tensor; target: Tensor } {

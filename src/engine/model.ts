@@ -4,7 +4,7 @@ import { SpadeError, messageOf } from "../core/errors.ts";
 import { readSafetensors, writeSafetensors } from "./safetensors.ts";
 import type { StoredTensor } from "./safetensors.ts";
 import type { Feed } from "./session.ts";
-import { checkConfig, initialWeights, parameterSpecs, rotaryTables, sizeOf } from "./transformer.ts";
+import { checkConfig, initialWeights, parameterSpecs, rotaryTables, sizeOf, tableShape } from "./transformer.ts";
 import type { TransformerConfig, WeightSource } from "./types.ts";
 
 /** First and second moments, and the number of steps taken; flat vectors in the order of the weights. */
@@ -54,7 +54,7 @@ export function parameterFeeds(config: TransformerConfig, flat: Float32Array): R
 
 /** Feeds of the rotary tables. */
 export function tableFeeds(config: TransformerConfig): Record<string, Feed> {
-  const shape = [config.contextLength, config.width / config.heads / 2];
+  const shape = tableShape(config);
   const { cos, sin } = rotaryTables(config);
   return { cos: { data: cos, shape }, sin: { data: sin, shape } };
 }

@@ -1,5 +1,5 @@
-import { attentionBlock } from "./losses.ts";
 import type { Feed } from "./session.ts";
+import { attentionBlock } from "./transformer.ts";
 
 /** A sequence to pack: its tokens, and the places (≥ 1) of the tokens that carry loss. */
 export interface PackItem {

@@ -6,6 +6,9 @@ import type { TransformerConfig } from "./types.ts";
 
 const normEpsilon = 1e-5;
 
+/** Queries per block of the training attention; longer rows are multiples of it. */
+export const attentionBlock = 128;
+
 export interface ParameterSpec {
   readonly name: string;
   readonly shape: readonly number[];
@@ -64,11 +67,16 @@ function normal(rng: Rng): number {
   return Math.sqrt(-2 * Math.log(1 - rng.float())) * Math.cos(2 * Math.PI * rng.float());
 }
 
-/** Rotary tables, each of shape [contextLength, headWidth / 2]. */
+/** Shape of a rotary table: [positions, headWidth / 2], enough positions for the longest packed row. */
+export function tableShape(config: TransformerConfig): [number, number] {
+  return [Math.ceil(config.contextLength / attentionBlock) * attentionBlock, config.width / config.heads / 2];
+}
+
+/** Rotary tables in the shape of `tableShape`. */
 export function rotaryTables(config: TransformerConfig): { cos: Float32Array; sin: Float32Array } {
-  const half = config.width / config.heads / 2;
+  const [positions, half] = tableShape(config);
   const angle = (i: number): number => Math.floor(i / half) * config.ropeBase ** (-(i % half) / half);
-  const table = (fn: (x: number) => number): Float32Array => Float32Array.from({ length: config.contextLength * half }, (_, i) => fn(angle(i)));
+  const table = (fn: (x: number) => number): Float32Array => Float32Array.from({ length: positions * half }, (_, i) => fn(angle(i)));
   return { cos: table(Math.cos), sin: table(Math.sin) };
 }
 
@@ -80,11 +88,10 @@ export interface ModelInputs {
 }
 
 export function modelInputs(config: TransformerConfig): ModelInputs {
-  const half = config.width / config.heads / 2;
   return {
     config,
     parameters: new Map(parameterSpecs(config).map(({ name, shape }) => [name, input(name, shape)])),
-    tables: { cos: input("cos", [config.contextLength, half]), sin: input("sin", [config.contextLength, half]) },
+    tables: { cos: input("cos", tableShape(config)), sin: input("sin", tableShape(config)) },
   };
 }
 
