@@ -31,6 +31,7 @@ export function trivialPolicies(memorised: readonly string[] | undefined): Trivi
     { id: "echo", player: ({ observation }) => observation.slice(0, 2000) },
     { id: "last number", player: ({ observation }) => numbers(observation).at(-1) ?? "0" },
     { id: "first number", player: ({ observation }) => numbers(observation)[0] ?? "0" },
+    { id: "first word", player: ({ observation }) => words(observation)[0] ?? "" },
     { id: "last word", player: ({ observation }) => words(observation).at(-1) ?? "" },
     { id: "first option", player: ({ observation }) => listedOptions(observation)[0] ?? "" },
     { id: "last option", player: ({ observation }) => listedOptions(observation).at(-1) ?? "" },

@@ -1,6 +1,6 @@
 import type { TrainableTrajectory } from "../core/trajectory.ts";
 
-/** Parameters of sampling. `topP: 1` and `topK: 0` mean no truncation. */
+/** Parameters of sampling. `topP: 1` and `topK: 0` mean no truncation; `temperature: 0` takes the most likely token at every step (greedy evaluation). */
 export interface Sampling {
   readonly temperature: number;
   readonly topP: number;

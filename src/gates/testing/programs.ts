@@ -168,6 +168,13 @@ export const badPrograms: Readonly<Record<string, BadProgram>> = {
     gate: "determinism",
     codes: ["nondeterministic"],
   },
+  "reads the clock": {
+    source: oneTurn({ reset: addition.replace("self.key = a + b", "import time\nself.key = a + b + int(time.time() * 1000) % 7") }),
+    gate: "determinism",
+    codes: ["nondeterministic"],
+  },
+  "reads entropy": { source: oneTurn({ reset: addition.replace("self.key = a + b", "self.key = a + b + random.SystemRandom().randint(0, 99)") }), gate: "determinism", codes: ["nondeterministic"] },
+  "depends on where objects lie": { source: oneTurn({ reset: addition.replace("self.key = a + b", "self.key = a + b + id(self) // 8 % 97") }), gate: "determinism", codes: ["nondeterministic"] },
   "has one seed": { source: oneTurn({ reset: addition, before: "" }).replace("random.Random(seed)", "random.Random(5)"), gate: "variety", codes: ["uniform"] },
   "is won at reset on seed 3": {
     source: `
@@ -213,6 +220,11 @@ class Long(TextGame):
   },
   "has the answer 7 on every seed": { source: oneTurn({ reset: addition.replace("self.key = a + b", "self.key = 7") }), gate: "not-trivial", codes: ["trivial"] },
   "asks for the last number": { source: oneTurn({ reset: addition.replace("self.key = a + b", "self.key = b") }), gate: "not-trivial", codes: ["trivial"] },
+  "asks for its first word": {
+    source: oneTurn({ reset: "self.key = rng.choice(['amber', 'olive', 'violet', 'ferry', 'flour'])\nreturn f'{self.key.title()} boxes leave the bakery on {rng.randint(2, 9)} trays. Which?', {}" }),
+    gate: "not-trivial",
+    codes: ["trivial"],
+  },
   "is won by waiting": {
     source: `
 class Oven(TextGame):
