@@ -4,6 +4,7 @@ import type { DrillGame } from "./drill-games.ts";
 import type { Reader, SingleDraft } from "./families/draft.ts";
 import { reader } from "./families/draft.ts";
 import type { GeneratedGame } from "./families/index.ts";
+import { withoutCount } from "./families/vary.ts";
 
 /** careful: with working, right. slip: with working and one mistake. hasty: no working; right only where that is easy. */
 export type Style = "careful" | "slip" | "hasty";
@@ -55,7 +56,7 @@ export function playTurns(rng: Rng, game: Pick<DrillGame, "player" | "guess" | "
   let slipped = false;
   for (let turn = 0; turn < game.maxTurns; turn++) {
     slipped ||= style === "hasty" || (style === "slip" && rng.chance(slipShare));
-    const move = slipped ? { work: "", action: game.guess() } : game.player(context);
+    const move = slipped ? { work: "", action: game.guess() } : game.player(context === undefined ? undefined : withoutCount(context));
     turns.push({ ...(context === undefined ? {} : { context }), target: spoken(move.work, move.action) });
     context = game.reply(move.action);
     if (context === undefined) break;

@@ -111,6 +111,21 @@ export function drawNumbers({ rng, v }: Context, names: readonly string[], low: 
   }
 }
 
+/** A grounded constant: in place, or named by a statement of `reset`. */
+export interface Constant {
+  readonly draw: readonly string[];
+  /** In Python code. */
+  readonly code: string;
+  /** Inside a text. */
+  readonly text: string;
+}
+
+/** Writes a constant in place or gives it a name. */
+export function constant(rng: Rng, reference: string, value: number): Constant {
+  if (rng.chance(0.6)) return { draw: [], code: String(value), text: String(value) };
+  return { draw: [`${reference} = ${value}`], code: reference, text: `{${reference}}` };
+}
+
 /** Names for `count` values, one style per program. */
 export function names(rng: Rng, count: number): string[] {
   const styles = ["a b c d e f g", "x y z w u t s", "first second third fourth fifth sixth seventh", "n m k p q j i"];

@@ -16,6 +16,8 @@ const stop = new Set(
 
 /** Hands out the words and numbers of one passage, each word once. */
 export class Ground {
+  /** Words handed out so far. */
+  readonly handed: string[] = [];
   private readonly rng: Rng;
   private readonly pool: string[];
   private readonly values: readonly number[];
@@ -41,7 +43,9 @@ export class Ground {
 
   /** The next unused word, a term first. */
   word(): string {
-    return this.pool.shift() ?? "thing";
+    const word = this.pool.shift() ?? "thing";
+    this.handed.push(word);
+    return word;
   }
 
   words(count: number): string[] {
@@ -50,7 +54,9 @@ export class Ground {
 
   /** A unit that the passage uses, or `otherwise`. */
   unit(otherwise: string): string {
-    return this.unitPool.length === 0 ? otherwise : this.rng.pick(this.unitPool);
+    const unit = this.unitPool.length === 0 ? otherwise : this.rng.pick(this.unitPool);
+    if (this.unitPool.length > 0) this.handed.push(unit);
+    return unit;
   }
 
   /** A number of the passage in [low, high] if it has one, else a random one. */

@@ -11,6 +11,7 @@ import { mathematical } from "./mathematical.ts";
 import { optimization } from "./optimization.ts";
 import { pattern } from "./pattern.ts";
 import { spatial } from "./spatial.ts";
+import { varied } from "./vary.ts";
 
 /** All families that demonstrations are made of. */
 export const families: readonly Family[] = [...mathematical, ...logical, ...spatial, ...pattern, ...optimization, ...causal];
@@ -57,7 +58,7 @@ export function sampleGame(rng: Rng, document: GroundingDocument, choice: GameCh
     const local = rng.chance(0.35);
     const context: Context = { rng, ground: new Ground(rng, document), level: difficulty, v: (name) => name };
     const single = { ...context, v: local ? (name: string) => name : (name: string) => `self.${name}` };
-    const draft = family.draft(single);
+    const draft = varied(single, family.draft(single));
     const source = assemble(rng, draft, local);
     const hint = rng.chance(0.3) ? rng.sample(draft.hints, 2).join(" ") : rng.pick(draft.hints);
     const program = { family: family.name, skill: family.skill, source, hint, difficulty };

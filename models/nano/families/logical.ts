@@ -1,5 +1,5 @@
 import type { Context, Draft, Family } from "./draft.ts";
-import { say, wordList } from "./draft.ts";
+import { constant, say, wordList } from "./draft.ts";
 
 const ordinals = ["first", "second", "third", "fourth", "fifth", "sixth"];
 
@@ -48,9 +48,10 @@ function classify(context: Context): Draft {
   const n = level + 2;
   const x = rng.pick(["x", "values", "data"]);
   const limit = ground.number(4, 20);
+  const bar = constant(rng, v("limit"), limit);
   const mode = rng.pick(level === 1 ? ["over", "under"] as const : ["over", "under", "even", "between"] as const);
   const low = Math.max(2, limit - 6);
-  const test = { over: `n > ${limit}`, under: `n < ${limit}`, even: "n % 2 == 0", between: `${low} < n < ${limit}` }[mode];
+  const test = { over: `n > ${bar.code}`, under: `n < ${bar.code}`, even: "n % 2 == 0", between: `${low} < n < ${bar.code}` }[mode];
   const rule = {
     over: ["Above <k> <U> say <A>, else <B>.", "If it is more than <k>, the answer is <A>; otherwise <B>.", "More than <k> means <A>, the rest mean <B>."],
     under: ["Below <k> <U> say <A>, else <B>.", "Less than <k> means <A>, anything else means <B>.", "If it is under <k>, choose <A>; if not, <B>."],
@@ -65,10 +66,10 @@ function classify(context: Context): Draft {
     kind: "single",
     suffixes: ["Sorter", "Rules", "Labels"],
     heads: [P, A],
-    draw: [rng.chance(0.5) ? `${v(x)} = [r.randint(${Math.max(1, low - 3)}, ${limit + 6}) for _ in range(${n})]` : `${v(x)} = r.sample(range(${Math.max(1, low - 3)}, ${limit + 8}), ${n})`],
+    draw: [...(mode === "even" ? [] : bar.draw), rng.chance(0.5) ? `${v(x)} = [r.randint(${Math.max(1, low - 3)}, ${limit + 6}) for _ in range(${n})]` : `${v(x)} = r.sample(range(${Math.max(1, low - 3)}, ${limit + 8}), ${n})`],
     sentences: rng.pick([(a: string, b: string) => [a, b], (a: string, b: string) => [b, a]])(
       say(rng, ["The <P> shows <x>.", "Readings of the <P>: <x>.", "The numbers are <x>.", "<x> came from the <P>.", "In turn the <P> gave <x>."], { P, x: `{', '.join(str(n) for n in ${v(x)})}` }),
-      say(rng, rule, { k: limit, l: low, A, B, U }),
+      say(rng, rule, { k: bar.text, l: low, A, B, U }),
     ).concat(say(rng, ["Reply with one word for each number.", "Give <n> words in order.", "Name the word for each, with spaces.", "One word per number, in the same order."], { n })),
     ...(loop ? { prepare: ["marks = []", `for n in ${v(x)}:`, `    marks.append("${A}" if ${test} else "${B}")`], expression: "marks" } : { expression: comprehension }),
     answer: "list",
@@ -80,7 +81,7 @@ function classify(context: Context): Draft {
 
 function elimination(context: Context): Draft {
   const { rng, ground, level, v } = context;
-  const n = Math.min(level + 4, Math.max(5, ground.left));
+  const n = Math.min(level + 5, Math.max(5, ground.left - 2));
   const things = ground.words(n);
   const [left, out] = rng.pick([["left", "out"], ["keep", "gone"], ["secret", "others"]] as const);
   const all = rng.pick(["names", "things", "items"]);

@@ -1,5 +1,5 @@
 import type { Context, Family, SingleDraft } from "./draft.ts";
-import { drawNumbers, names, say } from "./draft.ts";
+import { constant, drawNumbers, names, say } from "./draft.ts";
 import { twisted } from "./twist.ts";
 
 const totals = ["How many <U> now?", "How many <U> are in the <P>?", "What is the amount at the end?", "Find the final number of <U>.", "Give the number of <U> left in the <P>.", "How much does the <P> hold now?", "Work out the <U>."];
@@ -55,6 +55,7 @@ function list(context: Context): SingleDraft {
   const n = level + 1;
   const mode = rng.pick(level === 1 ? ["sum"] as const : ["sum", "but", "gap"] as const);
   const skip = ground.number(3, 6);
+  const bar = constant(rng, v("bar"), skip);
   const high = level <= 2 ? 9 : 15;
   const shown = rng.pick([`{', '.join(str(n) for n in ${v(x)})}`, Array.from({ length: n }, (_, i) => `{${v(x)}[${i}]}`).join(", ")]);
   const asks = {
@@ -62,7 +63,7 @@ function list(context: Context): SingleDraft {
     but: ["Add only the numbers above <k>.", "What is the sum of those over <k>?", "Numbers of <k> or less do not count. Give the total."],
     gap: ["How far apart are the largest and the smallest?", "Subtract the smallest from the largest.", "What is the range from least to most?"],
   }[mode];
-  const expression = mode === "sum" ? `sum(${v(x)})` : mode === "gap" ? `max(${v(x)}) - min(${v(x)})` : `sum(n for n in ${v(x)} if n > ${skip})`;
+  const expression = mode === "sum" ? `sum(${v(x)})` : mode === "gap" ? `max(${v(x)}) - min(${v(x)})` : `sum(n for n in ${v(x)} if n > ${bar.code})`;
   const work = (values: readonly number[]): string => {
     if (mode === "gap") return `${Math.max(...values)}-${Math.min(...values)}=${Math.max(...values) - Math.min(...values)}`;
     const kept = mode === "sum" ? values : values.filter((value) => value > skip);
@@ -74,8 +75,8 @@ function list(context: Context): SingleDraft {
     kind: "single",
     suffixes: ["Sums", "Readings", "Tally"],
     heads: [P, Q],
-    draw: [rng.chance(0.5) ? `${v(x)} = [r.randint(2, ${high}) for _ in range(${n})]` : `${v(x)} = r.sample(range(2, ${high + 1}), ${n})`],
-    sentences: [opening, ...question(context, asks, { U, P, k: skip })],
+    draw: [...(mode === "but" ? bar.draw : []), rng.chance(0.5) ? `${v(x)} = [r.randint(2, ${high}) for _ in range(${n})]` : `${v(x)} = r.sample(range(2, ${high + 1}), ${n})`],
+    sentences: [opening, ...question(context, asks, { U, P, k: bar.text })],
     expression,
     answer: "number",
     work: (s) => work(s.numbers(x)),
@@ -92,8 +93,9 @@ function rate(context: Context): SingleDraft {
   const sign = rng.pick(["+", "-"] as const);
   const extra = level >= 2;
   const swap = rng.chance(0.5);
-  const product = swap ? `${v(a)} * ${k}` : `${k} * ${v(a)}`;
-  const each = say(rng, ["Each <P> gives <k> <U>.", "One <P> holds <k> <U>.", "Every <P> needs <k> <U>.", "A <P> is worth <k> <U>.", "There are <k> <U> per <P>.", "The <Q> takes <k> <U> for one <P>."], { P, Q, U, k });
+  const unit = constant(rng, v(rng.pick(["rate", "each"])), k);
+  const product = swap ? `${v(a)} * ${unit.code}` : `${unit.code} * ${v(a)}`;
+  const each = say(rng, ["Each <P> gives <k> <U>.", "One <P> holds <k> <U>.", "Every <P> needs <k> <U>.", "A <P> is worth <k> <U>.", "There are <k> <U> per <P>.", "The <Q> takes <k> <U> for one <P>."], { P, Q, U, k: unit.text });
   const many = say(rng, ["There are {<a>} of them.", "The <Q> has {<a>} such.", "Someone brought {<a>}.", "We count {<a>} by the <Q>.", "{<a>} stand near the <Q>."], { Q, a: v(a) });
   const more = extra ? [say(rng, sign === "+" ? ["Also {<b>} <U> came extra.", "{<b>} more <U> lay in the <Q>.", "Then add {<b>} <U>."] : ["{<b>} <U> were lost.", "The <Q> took {<b>} <U>.", "Then remove {<b>} <U>."], { Q, U, b: v(b) })] : [];
   const low = level === 1 ? 2 : 3;
@@ -101,7 +103,7 @@ function rate(context: Context): SingleDraft {
     kind: "single",
     suffixes: ["Rate", "Supply", "Load"],
     heads: [P, Q],
-    draw: [...drawNumbers(context, [a], low, level <= 1 ? 9 : level === 2 ? 8 : 12), ...(extra ? drawNumbers(context, [b], 1, sign === "-" ? Math.min(5, k * low - 1) : level === 2 ? 9 : 20) : [])],
+    draw: [...unit.draw, ...drawNumbers(context, [a], low, level <= 1 ? 9 : level === 2 ? 8 : 12), ...(extra ? drawNumbers(context, [b], 1, sign === "-" ? Math.min(5, k * low - 1) : level === 2 ? 9 : 20) : [])],
     sentences: [...(rng.chance(0.7) ? [each, many] : [many, each]), ...more, ...question(context, ["How many <U> in all?", "How many <U> is that?", "Find the total of <U>.", "What is the number of <U>?", "How many <U> are there?", "Give the <U> altogether."], { U })],
     expression: extra ? `${product} ${sign} ${v(b)}` : product,
     answer: "number",
@@ -120,6 +122,7 @@ function sharing(context: Context): SingleDraft {
   const k = ground.number(level === 1 ? 2 : 3, level === 1 ? 5 : 9);
   const [n = "n", m = "m"] = names(rng, 2);
   const plus = level >= 3 || (level === 2 && rng.chance(0.3));
+  const size = constant(rng, v(rng.pick(["size", "each"])), k);
   const whole = plus ? `(${v(n)} + ${v(m)})` : v(n);
   const mode = level === 1 ? rng.pick(["full", "over"] as const) : rng.pick(["full", "over", "both", "both"] as const);
   const asks = {
@@ -127,17 +130,17 @@ function sharing(context: Context): SingleDraft {
     over: ["How many <P> are left over?", "How many <P> remain?", "What is the rest?"],
     both: ["Give the full <Q> and the rest, two numbers.", "Reply with how many full <Q> and how many left over.", "State two numbers: complete <Q>, then remaining <P>."],
   }[mode];
-  const expression = mode === "full" ? `${whole} // ${k}` : mode === "over" ? `${whole} % ${k}` : `[${whole} // ${k}, ${whole} % ${k}]`;
+  const expression = mode === "full" ? `${whole} // ${size.code}` : mode === "over" ? `${whole} % ${size.code}` : `[${whole} // ${size.code}, ${whole} % ${size.code}]`;
   const high = level === 1 ? 4 * k + 3 : 9 * k;
   return {
     kind: "single",
     suffixes: ["Share", "Packing", "Groups"],
     heads: [P, Q],
-    draw: [...drawNumbers(context, [n], k + 1, high), ...(plus ? drawNumbers(context, [m], 2, 9) : [])],
+    draw: [...size.draw, ...drawNumbers(context, [n], k + 1, high), ...(plus ? drawNumbers(context, [m], 2, 9) : [])],
     sentences: [
       say(rng, ["{<n>} <P> are put into <Q>.", "There are {<n>} <P> to share out.", "Somebody packs {<n>} <P>.", "A pile of {<n>} <P> waits.", "We have {<n>} <P> for the <Q>."], { P, Q, n: v(n) }),
       ...(plus ? [say(rng, ["{<m>} more are found.", "Another {<m>} come.", "Then add {<m>} <P>."], { P, m: v(m) })] : []),
-      say(rng, ["Each <Q> takes <k>.", "One <Q> has room for <k>.", "A <Q> is full at <k>.", "They go in groups of <k>, one per <Q>."], { Q, k }),
+      say(rng, ["Each <Q> takes <k>.", "One <Q> has room for <k>.", "A <Q> is full at <k>.", "They go in groups of <k>, one per <Q>."], { Q, k: size.text }),
       say(rng, asks, { P, Q }),
     ],
     expression,
@@ -156,10 +159,10 @@ function filling(context: Context): ReturnType<Family["draft"]> {
   const { rng, ground, level } = context;
   const [P = "", Q = ""] = ground.words(2);
   const U = ground.unit(ground.word());
-  const big = ground.number(3, level === 1 ? 4 : 6);
-  const turns = level + 2;
-  const low = big + 1;
-  const high = big * (turns - 1);
+  const big = ground.number(4, level === 1 ? 5 : 7);
+  const turns = level + 1;
+  const low = 2 * big;
+  const high = big * (turns + 1) - 1;
   const act = rng.pick(["add", "give", "put"]);
   const over = rng.chance(0.5) ? ['    return self.finish(False, "Too much.")'] : ['    return self.finish(False, "It ran over.")'];
   const told = say(rng, [`The ${P} holds {self.level} of {self.goal}.`, "Now {self.level}, goal {self.goal}.", `{self.goal - self.level} ${U} to go.`]);

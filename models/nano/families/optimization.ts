@@ -1,5 +1,5 @@
 import type { Context, Draft, Family } from "./draft.ts";
-import { drawNumbers, names, say, wordList } from "./draft.ts";
+import { constant, drawNumbers, names, say, wordList } from "./draft.ts";
 
 /** The largest or smallest of several named values, under a limit from level 2 on. */
 function best(context: Context): Draft {
@@ -11,17 +11,19 @@ function best(context: Context): Draft {
   const capped = level >= 2;
   const cap = ground.number(8, 16);
   const high = level === 1 ? 20 : cap + 9;
+  const bound = constant(rng, v("limit"), most ? cap : cap - 4);
   const [x, list] = rng.pick([["x", "names"], ["cost", "items"], ["score", "things"]] as const);
-  const inside = most ? `${v(x)}[w] <= ${cap}` : `${v(x)}[w] >= ${cap - 4}`;
+  const inside = most ? `${v(x)}[w] <= ${bound.code}` : `${v(x)}[w] >= ${bound.code}`;
   const wanted = most ? "most" : "least";
   const fitting = capped ? rng.pick([`[w for w in ${v(x)} if ${inside}]`, `(w for w in ${v(x)} if ${inside})`]) : v(x);
   const key = rng.pick([`${v(x)}.get`, `lambda w: ${v(x)}[w]`]);
-  const fence = capped ? [say(rng, most ? ["More than <k> is not allowed.", "Nothing above <k> may be taken.", "The limit is <k> <U>.", "It must not go over <k>."] : ["Less than <l> is not allowed.", "At least <l> <U> are needed.", "Nothing below <l> will do."], { k: cap, l: cap - 4, U })] : [];
+  const fence = capped ? [say(rng, most ? ["More than <k> is not allowed.", "Nothing above <k> may be taken.", "The limit is <k> <U>.", "It must not go over <k>."] : ["Less than <l> is not allowed.", "At least <l> <U> are needed.", "Nothing below <l> will do."], { k: bound.text, l: bound.text, U })] : [];
   return {
     kind: "single",
     suffixes: ["Pick", "Best", "Select"],
     heads: things.slice(0, 2),
     draw: [
+      ...(capped ? bound.draw : []),
       `${list} = ${wordList(things)}`,
       rng.pick([`${v(x)} = dict(zip(${list}, r.sample(range(1, ${high}), ${n})))`, `${v(x)} = {w: n for w, n in zip(${list}, r.sample(range(1, ${high}), ${n}))}`]),
       ...(capped ? [most ? `${v(x)}[r.choice(${list})] = ${rng.int(2, cap - 1)}` : `${v(x)}[r.choice(${list})] = ${cap + rng.int(1, 8)}`] : []),
@@ -56,20 +58,21 @@ function budget(context: Context): Draft {
   if (level >= 2 && rng.chance(0.7)) return greedy(context, P, Q, U);
   const k = ground.number(2, level === 1 ? 5 : 9);
   const fee = level >= 2 ? ground.number(2, 8) : 0;
+  const price = constant(rng, v("price"), k);
   const [m = "m"] = names(rng, 1);
   const rest = fee > 0 ? `(${v(m)} - ${fee})` : v(m);
   return {
     kind: "single",
     suffixes: ["Budget", "Limit", "Purse"],
     heads: [P, Q],
-    draw: drawNumbers(context, [m], k + fee + 1, k * (level === 1 ? 5 : 9) + fee),
+    draw: [...price.draw, ...drawNumbers(context, [m], k + fee + 1, k * (level === 1 ? 5 : 9) + fee)],
     sentences: [
       say(rng, ["There are {<m>} <U> to spend.", "The <Q> has {<m>} <U>.", "At most {<m>} <U> may be used.", "{<m>} <U> are available.", "The <Q> allows {<m>} <U>."], { Q, U, m: v(m) }),
       ...(fee > 0 ? [say(rng, ["Entry costs <f> once.", "First <f> are paid as a fee.", "<f> of them must be kept."], { f: fee })] : []),
-      say(rng, ["Each <P> costs <k>.", "One <P> needs <k> <U>.", "A <P> uses <k>.", "Every <P> takes <k> <U>."], { P, U, k }),
+      say(rng, ["Each <P> costs <k>.", "One <P> needs <k> <U>.", "A <P> uses <k>.", "Every <P> takes <k> <U>."], { P, U, k: price.text }),
       say(rng, ["How many can be had at most?", "What is the largest number of <P> possible?", "How many fit?", "Find the most that can be bought."], { P }),
     ],
-    expression: `${rest} // ${k}`,
+    expression: `${rest} // ${price.code}`,
     answer: "number",
     work: (s) => {
       const left = s.number(m) - fee;
@@ -83,8 +86,8 @@ function budget(context: Context): Draft {
 function greedy({ rng, level, v }: Context, P: string, Q: string, U: string): Draft {
   const n = level + 2;
   const [x, m] = rng.pick([["x", "m"], ["costs", "money"], ["sizes", "room"]] as const);
-  const total = rng.chance(0.4);
-  const count = total ? "used" : "count";
+  const mode = rng.pick(["sum", "left", "both"] as const);
+  const expression = { sum: "used", left: `${v(m)} - used`, both: "[count, used]" }[mode];
   return {
     kind: "single",
     suffixes: ["Budget", "Fitting", "Cargo"],
@@ -98,10 +101,10 @@ function greedy({ rng, level, v }: Context, P: string, Q: string, U: string): Dr
     sentences: [
       say(rng, ["Each <P> has its price in <U>: <x>.", "The <P> sizes are <x>.", "To take along: <P> of <x> <U>.", "There are <P> of <x>.", "Costs: <x>."], { P, U, x: `{', '.join(str(n) for n in ${v(x)})}` }),
       say(rng, ["The <Q> holds {<m>}.", "At most {<m>} <U> fit the <Q>.", "We may spend {<m>}.", "The limit is {<m>} <U>.", "There is room for {<m>}."], { Q, U, m: v(m) }),
-      total ? say(rng, ["Take the smallest first while they fit. How much is used?", "Cheapest first, as long as it fits: what is the sum?"]) : say(rng, ["What is the largest number of them that fits?", "How many can be taken at most?", "Take as many as possible. How many?", "How many fit at best?"]),
+      say(rng, { sum: ["Take as many as possible. What do they use together?", "As many as possible shall fit: what is their sum?"], left: ["Take as many as possible. How much room is left?", "When as many as possible are taken, what is left over?"], both: ["Take as many as possible. Give how many and their sum.", "How many fit at most, and what is their sum? Two numbers."] }[mode]),
     ],
-    expression: count,
-    answer: "number",
+    expression,
+    answer: mode === "both" ? "list" : "number",
     work: (s) => {
       let sum = 0;
       const steps: string[] = [];
@@ -117,7 +120,7 @@ function greedy({ rng, level, v }: Context, P: string, Q: string, U: string): Dr
         sum = next;
         fit++;
       }
-      return `sorted ${sorted.join(" ")}; ${steps.join(", ")}; ${total ? `sum ${sum}` : `count ${fit}`}`;
+      return `sorted ${sorted.join(" ")}; ${steps.join(", ")}; ${{ sum: `sum ${sum}`, left: `${s.number(m)}-${sum}=${s.number(m) - sum}`, both: `${fit} with sum ${sum}` }[mode]}`;
     },
     hints: ["Sort them and take the smallest first until the next one is too much.", "Small ones first: add them up while the sum stays within the limit."],
   };
