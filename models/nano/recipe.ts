@@ -7,8 +7,8 @@ export const recipe = {
   mix: { designer: 0.45, hint: 0.07, agent: 0.48 },
   /** Loss weight of a prompt's or observation's text; what the policy says itself has weight 1. */
   contextWeight: 0.1,
-  batchTokens: 6144,
-  optimiser: { learningRate: 2e-3, beta1: 0.9, beta2: 0.98, epsilon: 1e-8, weightDecay: 0.1, maxGradientNorm: 1 },
+  batchTokens: 3072,
+  optimiser: { learningRate: 1.5e-3, beta1: 0.9, beta2: 0.98, epsilon: 1e-8, weightDecay: 0.1, maxGradientNorm: 1 },
   /** Shares of the run: linear warm-up, then a cosine down to `floor` times the peak. */
   schedule: { warmUp: 0.03, floor: 0.1 },
   /** Demonstrations of each kind that the tokenizer learns from, and of which mean lengths are taken. */
