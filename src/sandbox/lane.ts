@@ -26,7 +26,10 @@ export class Lane {
   private readonly image: Image;
   private readonly limits: Limits;
   private readonly tenants = new Map<number, Tenant>();
+  /** Counts children: what was loaded in an earlier generation is gone. */
+  generation = 0;
   private child: Child | undefined;
+  private starting: Promise<Child> | undefined;
   private queue: Promise<unknown> = Promise.resolve();
   private loads = 0;
   private baseBytes: number | undefined;
@@ -81,15 +84,11 @@ export class Lane {
     }
   }
 
-  /** True while a child is running: what it holds can be asked for without a restart. */
-  get isAlive(): boolean {
-    return this.child !== undefined;
-  }
-
   async close(): Promise<void> {
     this.closed = true;
     await this.child?.kill();
     await this.queue;
+    await this.starting?.catch(() => undefined);
     await this.child?.kill();
     this.child = undefined;
   }
@@ -98,15 +97,22 @@ export class Lane {
     if (this.closed) throw new SpadeError("sandbox.closed", "The sandbox is closed. Open a new one.");
   }
 
-  private async ready(): Promise<Child> {
-    if (this.child === undefined) {
-      this.child = await Child.start(this.image, this.limits);
-      this.statistics.starts++;
-      this.statistics.startMs += this.child.startMs;
-      this.loads = 0;
-      if (this.closed) await this.child.kill();
-    }
-    return this.child;
+  private ready(): Promise<Child> {
+    this.starting ??= this.start().catch((error: unknown) => {
+      this.starting = undefined;
+      throw error;
+    });
+    return this.starting;
+  }
+
+  private async start(): Promise<Child> {
+    const child = await Child.start(this.image, this.limits);
+    if (this.closed) await child.kill();
+    this.child = child;
+    this.statistics.starts++;
+    this.statistics.startMs += child.startMs;
+    this.loads = 0;
+    return child;
   }
 
   /** Notes what a reply says about the child; replaces a child that has grown or served long enough. */
@@ -122,11 +128,16 @@ export class Lane {
     if (hasGrown || this.loads >= recyclePrograms) await this.replace();
   }
 
-  /** Ends the child; the next request starts another. */
+  /** Ends the child and begins to start the next one, if anybody is there to use it. */
   private async replace(): Promise<void> {
     const child = this.child;
     this.child = undefined;
+    this.starting = undefined;
+    this.generation++;
     for (const tenant of this.tenants.values()) tenant.onUnloaded();
     await child?.kill();
+    if (this.closed || this.tenants.size === 0) return;
+    // A failure to start is met by whoever asks next.
+    this.ready().catch(() => undefined);
   }
 }

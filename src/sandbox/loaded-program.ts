@@ -135,13 +135,14 @@ export class LoadedProgram implements ProgramHandle, Tenant {
   /** Loads the program into the child if it is not there. Returns why it cannot be. */
   private async load(): Promise<GuestFailure | undefined> {
     if (this.condemned !== undefined || this.isLoaded) return this.condemned;
+    const { generation } = this.holder;
     const reply = await this.holder.ask({ kind: "load", program: this.key, source: this.program.source });
     if (reply instanceof ChildDeath) return (this.condemned = { code: reply.code, message: reply.message });
     const outcome = reply.outcomes[0] ?? { trap: { code: "protocol", message: "no answer" } };
     const result = readOutcome(outcome, readFacts);
     if (!result.ok) return (this.condemned = result.failure);
     this.factsRead ??= result.value;
-    this.isLoaded = this.holder.isAlive;
+    this.isLoaded = this.holder.generation === generation;
     return undefined;
   }
 
@@ -151,14 +152,15 @@ export class LoadedProgram implements ProgramHandle, Tenant {
     if (calls.length === 0) return Promise.resolve([]);
     return this.holder.run(async () => {
       const results = new Map<Call<T>, GuestResult<T>>();
-      while (results.size < calls.length) {
-        const failure = await this.load();
+      for (;;) {
         for (const call of calls) {
-          const dead = failure ?? this.instances.get(call.slot)?.failure;
+          const dead = this.condemned ?? this.instances.get(call.slot)?.failure;
           if (dead !== undefined && !results.has(call)) results.set(call, failed(dead));
         }
         const pending = calls.filter((call) => !results.has(call));
-        if (pending.length > 0 && this.isLoaded) await this.request(pending, results);
+        if (pending.length === 0) break;
+        await this.load();
+        if (this.isLoaded) await this.request(pending, results);
       }
       return calls.map((call) => results.get(call) ?? failed({ code: "protocol", message: "the call was not made" }));
     });
@@ -198,7 +200,7 @@ export class LoadedProgram implements ProgramHandle, Tenant {
   /** Remembers a call that was made. */
   private note(item: Item, isNew: boolean): void {
     if (isNew) this.instances.get(item.slot)?.history.push(item);
-    if (this.holder.isAlive && this.isLoaded) this.resident.add(item.slot);
+    if (this.isLoaded) this.resident.add(item.slot);
   }
 
   private fail(slot: InstanceId, failure: GuestFailure): void {

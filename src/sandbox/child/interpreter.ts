@@ -38,7 +38,9 @@ export async function bootPyodide(options: { readonly directory: string; readonl
     indexURL: `${options.directory}/`,
     lockFileContents: JSON.parse(readFileSync(`${options.directory}/pyodide-lock.json`, "utf8")) as object,
     packageBaseUrl: "https://invalid.invalid/",
-    env: { PYTHONHASHSEED: "0", HOME: "/home" },
+    // Everything Emscripten would otherwise take from the host (language, path of the script).
+    env: { PYTHONHASHSEED: "0", HOME: "/home", LANG: "C.UTF-8", _: "python" },
+    _sysExecutable: "python",
     ...(options.image === undefined ? { _makeSnapshot: true } : { _loadSnapshot: options.image }),
   });
   return { pyodide, gate };

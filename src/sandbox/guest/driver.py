@@ -144,13 +144,12 @@ def _is_protocol(value):
     return callable(getattr(value, "reset", None)) and callable(getattr(value, "step", None))
 
 
-def _find_entry(names, tree):
+def _find_entry(names, calls):
     """The class with `reset` and `step` that no other class of the file derives from or constructs."""
     own = {name: value for name, value in names.items() if isinstance(value, type) and value.__module__ == _NAME}
     candidates = [name for name, value in own.items() if _is_protocol(value)]
     if not candidates:
         raise Refusal("protocol", "no class with reset and step was found")
-    calls = analysis.constructions(tree)
 
     def is_used(name):
         for other, value in own.items():
@@ -169,12 +168,12 @@ def _load(request):
     try:
         tree = ast.parse(request["source"], _FILE)
         State.code = compile(tree, _FILE, "exec", dont_inherit=True)
-        calls_from = ast.parse(request["source"], _FILE)
+        calls = analysis.constructions(tree)
         facts = analysis.analyse(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise Refusal("parse", _describe(error)) from None
     probe = _construct()
-    State.entry = _find_entry(probe.module.__dict__, calls_from)
+    State.entry = _find_entry(probe.module.__dict__, calls)
     entry = probe.module.__dict__[State.entry]
     reset_code = getattr(entry.reset, "__code__", None)
     if reset_code is not None:
@@ -274,6 +273,7 @@ def dispatch(request):
 def lock():
     """Leaves programs nothing of the bridge to the host by name (the gate denies its use in any case)."""
     import gc
+    import os
     import time
 
     for name in list(sys.modules):
@@ -285,6 +285,7 @@ def lock():
     sys.path_importer_cache.clear()
     sys.stdout = sys.__stdout__ = sys.stderr = sys.__stderr__ = Sink()
     sys.stdin = sys.__stdin__ = None
+    os.environ.clear()
     time.sleep = lambda seconds: None
     State.instances.clear()
     gc.collect()

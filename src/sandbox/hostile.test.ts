@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { healthySource, hostileFixtures } from "./fixtures.ts";
+import type { ObservedSandbox } from "./pool.ts";
+import type { ProgramHandle } from "./sandbox.ts";
+import { descendantsOf } from "./test-processes.ts";
+import { createOne, openProgram, openTestSandbox, valueOf } from "./test-sandbox.ts";
+
+const wallMs = 1000;
+let sandbox: ObservedSandbox;
+
+beforeAll(async () => {
+  sandbox = await openTestSandbox({ fuelPerCall: 100_000, wallMsPerCall: wallMs, memoryLimitBytes: 48 * 2 ** 20 }, 2);
+});
+afterAll(() => sandbox.close());
+
+/** Observations of one healthy episode, from a running instance. */
+async function play(handle: ProgramHandle, seed: number): Promise<string[]> {
+  const { instance, observation } = await createOne(handle, seed);
+  const seen = [observation];
+  for (let turn = 0; turn < 12; turn++) {
+    seen.push(valueOf((await handle.step([{ instance, action: `go${turn}` }]))[0]).observation);
+  }
+  await handle.release([instance]);
+  return seen;
+}
+
+describe("hostile programs", () => {
+  test.each(hostileFixtures.map(({ name }) => name))("%s: fails with its code, in time, and leaves the lane usable", async (name) => {
+    const fixture = hostileFixtures.find((one) => one.name === name)!;
+    const handle = await openProgram(sandbox, fixture.source, 0);
+    const { instance } = await createOne(handle, 1);
+    for (let i = 0; i < 6; i++) expect(valueOf((await handle.step([{ instance, action: "wait" }]))[0]).observation).toBe("waiting");
+    const start = performance.now();
+    const result = (await handle.step([{ instance, action: "now" }]))[0];
+    // Within the limit and a second, on a machine that others use too.
+    expect(performance.now() - start).toBeLessThan(wallMs + 2500);
+    expect(result?.ok).toBe(false);
+    expect(fixture.codes).toContain(result?.ok === false ? result.failure.code : undefined);
+    await handle.close();
+    const healthy = await openProgram(sandbox, healthySource, 0);
+    expect((await play(healthy, 3)).length).toBe(13);
+    await healthy.close();
+  });
+
+  test("T8: five hostile programs beside 50 healthy episodes leave their records as they are", async () => {
+    const healthy = await Promise.all([0, 1].map((lane) => openProgram(sandbox, healthySource, lane)));
+    const seeds = Array.from({ length: 25 }, (_, i) => i);
+    const alone = await Promise.all(healthy.map((handle) => Promise.all(seeds.map((seed) => play(handle, seed)))));
+    const wanted = ["spins", "allocates 10 MB at a time", "forks", "prints floods", "os._exit"];
+    const hostile = await Promise.all(
+      hostileFixtures.filter(({ name }) => wanted.includes(name)).map(async ({ source, codes }, i) => ({ codes, handle: await openProgram(sandbox, source, i % 2) })),
+    );
+    const residentBefore = process.memoryUsage.rss();
+    const [together, failures] = await Promise.all([
+      Promise.all(healthy.map((handle) => Promise.all(seeds.map((seed) => play(handle, seed))))),
+      Promise.all(
+        hostile.map(async ({ handle, codes }) => {
+          const { instance } = await createOne(handle, 1);
+          for (let i = 0; i < 6; i++) await handle.step([{ instance, action: "wait" }]);
+          const result = (await handle.step([{ instance, action: "now" }]))[0];
+          return { codes, code: result?.ok === false ? result.failure.code : undefined };
+        }),
+      ),
+    ]);
+    expect(together).toEqual(alone);
+    expect(failures).toHaveLength(5);
+    for (const { codes, code } of failures) expect(codes).toContain(code);
+    expect(process.memoryUsage.rss() - residentBefore).toBeLessThan(200 * 2 ** 20);
+    await Promise.all([...healthy, ...hostile.map(({ handle }) => handle)].map((handle) => handle.close()));
+  });
+
+  test("a hung instance never destroys the others of its program", async () => {
+    const source = healthySource.replace("def step(self, action):", "def step(self, action):\n        if action == 'hang': sum(range(10 ** 12))\n        if action == 'spin':\n            while True: pass");
+    const handle = await openProgram(sandbox, source, 0);
+    const reference = await openProgram(sandbox, source, 1);
+    const ids = (await handle.create([1, 2, 3, 4])).map((result) => valueOf(result).instance);
+    const [a, b, c, d] = ids as [number, number, number, number];
+    await handle.step(ids.map((instance) => ({ instance, action: "go0" })));
+    const mixed = await handle.step([a, b, c, d].map((instance) => ({ instance, action: instance === b ? "spin" : instance === c ? "hang" : "go1" })));
+    expect(mixed.map((result) => (result.ok ? "ok" : result.failure.code))).toEqual(["ok", "fuel", "timeout", "ok"]);
+    const after = await handle.step(ids.map((instance) => ({ instance, action: "go2" })));
+    expect(after.map((result) => (result.ok ? "ok" : result.failure.code))).toEqual(["ok", "fuel", "timeout", "ok"]);
+    const expected = await play(reference, 4);
+    expect([valueOf(mixed[3]).observation, valueOf(after[3]).observation]).toEqual([expected[2], expected[3]]);
+    await handle.close();
+    await reference.close();
+  });
+
+  test("a program that keeps running into its limits is not run again", async () => {
+    const handle = await openProgram(sandbox, hostileFixtures[0]!.source, 0);
+    const ids = (await handle.create([1, 2, 3, 4, 5, 6, 7, 8])).map((result) => valueOf(result).instance);
+    const results = await handle.step(ids.map((instance) => ({ instance, action: "now" })));
+    expect(new Set(results.map((result) => (result.ok ? "ok" : result.failure.code)))).toEqual(new Set(["fuel"]));
+    expect((await handle.create([9]))[0]).toMatchObject({ ok: false, failure: { code: "fuel" } });
+    await handle.close();
+  });
+
+  test("failures at load have their codes", async () => {
+    const codeOf = async (source: string) => {
+      const result = await sandbox.open({ language: "python", source });
+      return result.ok ? "ok" : result.failure.code;
+    };
+    expect(await codeOf("x = (")).toBe("parse");
+    expect(await codeOf("x = '\\0'\0")).toBe("parse");
+    expect(await codeOf(`x = ${"-".repeat(20000)}1`)).toBe("parse");
+    expect(await codeOf("x = 1")).toBe("protocol");
+    expect(await codeOf("import numpy")).toBe("raise");
+    expect(await codeOf("import ctypes")).toBe("denied");
+    expect(await codeOf("while True: pass")).toBe("fuel");
+    expect(await codeOf("sum(range(10 ** 12))")).toBe("timeout");
+    expect(await codeOf("class A:\n    def __init__(self): raise ValueError('no')\n    def reset(self, seed): pass\n    def step(self, action): pass")).toBe("raise");
+  });
+
+  test("nothing is left after close", async () => {
+    const own = await openTestSandbox({}, 2);
+    const handles = await Promise.all([0, 1].map((lane) => openProgram(own, healthySource, lane)));
+    const pids = own.pids();
+    expect(pids).toHaveLength(2);
+    const [ended] = await Promise.all([handles[0]!.create([1]).then(() => "done", () => "rejected"), own.close()]);
+    expect(ended).toBe("rejected");
+    expect(descendantsOf(process.pid).filter((pid) => pids.includes(pid))).toEqual([]);
+    for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow();
+    await expect(handles[1]!.create([1])).rejects.toMatchObject({ code: "sandbox.closed" });
+  });
+});

@@ -1,0 +1,27 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** Process ids of all descendants of a process (Linux; empty elsewhere). */
+export function descendantsOf(ancestor: number): number[] {
+  const parents = new Map<number, number>();
+  for (const entry of list("/proc").filter((name) => /^\d+$/.test(name))) {
+    try {
+      const status = readFileSync(`/proc/${entry}/stat`, "utf8");
+      parents.set(Number(entry), Number(status.slice(status.lastIndexOf(")") + 2).split(" ")[1]));
+    } catch {
+      // Ended meanwhile.
+    }
+  }
+  const isDescendant = (pid: number): boolean => {
+    const parent = parents.get(pid);
+    return parent !== undefined && parent !== 0 && (parent === ancestor || isDescendant(parent));
+  };
+  return [...parents.keys()].filter(isDescendant);
+}
+
+function list(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
