@@ -60,6 +60,8 @@ export interface GatesConfig {
     readonly maxShare: number;
     /** From this many tokens on a solution that is printed and is no listed option counts as leaked, wherever it stands. */
     readonly longTokens: number;
+    /** Seeds on which a cue found on the probe seeds is measured again. */
+    readonly freshSeeds: number;
   };
 }
 
@@ -77,5 +79,5 @@ export const defaultGates: GatesConfig = {
   "pre-satisfied": { enabled: true },
   solvable: { enabled: true },
   "not-trivial": { enabled: true, maxWinRate: 0.5, finalists: 2, finalSeeds: 24 },
-  leak: { enabled: true, maxShare: 0.7, longTokens: 3 },
+  leak: { enabled: true, maxShare: 0.7, longTokens: 3, freshSeeds: 16 },
 };

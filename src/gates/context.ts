@@ -22,10 +22,18 @@ export interface GateContext {
   readonly observations: () => Promise<readonly string[]>;
   /** `solution()` on each probe seed, directly after the reset. @throws Rejection when a reset fails. */
   readonly solutions: () => Promise<readonly GuestResult<readonly string[]>[]>;
+  /** First observations and solutions on other seeds. @throws Rejection when a reset fails. */
+  readonly lookAt: (seeds: readonly number[]) => Promise<FirstLook>;
   /** Runs plays to their end. @throws Rejection when guest code fails or the gate's time is over. */
   readonly run: (plays: readonly Play[], options?: RunOptions) => Promise<readonly PlayTrace[]>;
   /** Starts the clock of the next gate. */
   readonly startGate: () => void;
+}
+
+/** What a program shows and how it is won, per seed. */
+export interface FirstLook {
+  readonly observations: readonly string[];
+  readonly solutions: readonly GuestResult<readonly string[]>[];
 }
 
 export interface RunOptions {
@@ -66,17 +74,13 @@ export function gateContext(options: ContextOptions): GateContext {
     maxTurns,
     observations: async () => (await look()).observations,
     solutions: async () => (await look()).solutions,
+    lookAt: (others) => firstLook(handle, others),
     run: (plays, { handle: on = handle, maxTurns: turns = maxTurns, width = defaultWidth } = {}) =>
       runPlays(on, plays, { maxTurns: turns, width: Math.min(width, sandbox.limits.maxInstances), checkTime }),
     startGate: () => {
       started = clock();
     },
   };
-}
-
-interface FirstLook {
-  readonly observations: readonly string[];
-  readonly solutions: readonly GuestResult<readonly string[]>[];
 }
 
 async function firstLook(handle: ProgramHandle, seeds: readonly number[]): Promise<FirstLook> {
@@ -92,11 +96,21 @@ async function firstLook(handle: ProgramHandle, seeds: readonly number[]): Promi
   };
 }
 
-/** A probe seed with its solution; seeds whose solution fails are left out (gate `solvable` judges those). */
-export async function solvedSeeds(context: GateContext): Promise<{ readonly seed: number; readonly observation: string; readonly solution: readonly string[] }[]> {
-  const observations = await context.observations();
-  const solutions = await context.solutions();
-  return context.seeds.flatMap((seed, i) => {
+/** A seed with its first observation and solution. */
+export interface SolvedSeed {
+  readonly seed: number;
+  readonly observation: string;
+  readonly solution: readonly string[];
+}
+
+/** The probe seeds with their solutions; seeds whose solution fails are left out (gate `solvable` judges those). */
+export async function solvedSeeds(context: GateContext): Promise<SolvedSeed[]> {
+  return solved(context.seeds, { observations: await context.observations(), solutions: await context.solutions() });
+}
+
+/** Pairs seeds with what was seen on them; seeds whose solution fails are left out. */
+export function solved(seeds: readonly number[], { observations, solutions }: FirstLook): SolvedSeed[] {
+  return seeds.flatMap((seed, i) => {
     const solution = solutions[i];
     return solution?.ok === true ? [{ seed, observation: observations[i] ?? "", solution: solution.value }] : [];
   });
