@@ -1,5 +1,5 @@
 import { existsSync, linkSync, mkdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { StatementSync } from "node:sqlite";
 import { SpadeError } from "../core/errors.ts";
@@ -34,8 +34,10 @@ export function createDatabase(directory: string, header: RunHeader): void {
     rmSync(draft, { force: true });
     const database = new DatabaseSync(draft);
     try {
-      database.exec(schemaSql());
-      database.prepare("INSERT INTO runs (id, schemaVersion, header) VALUES (1, ?, ?)").run(schemaVersion, JSON.stringify(header));
+      inTransaction(database, () => {
+        database.exec(schemaSql());
+        database.prepare("INSERT INTO runs (id, schemaVersion, header) VALUES (1, ?, ?)").run(schemaVersion, JSON.stringify(header));
+      });
     } finally {
       database.close();
     }
@@ -52,9 +54,16 @@ export function refuseExisting(directory: string): void {
   });
 }
 
-/** Makes a run's directory. @throws storage.write */
+/** Makes a run's directory and those above it. @throws storage.write */
 export function makeRunDirectory(directory: string): void {
-  atStorageBoundary(directory, () => mkdirSync(directory, { recursive: true }));
+  atStorageBoundary(directory, () => makeDirectories(directory));
+}
+
+/** Not `mkdir` with `recursive`, which loops for ever where a parent exists but takes no directories (as in /proc). */
+function makeDirectories(directory: string): void {
+  if (existsSync(directory)) return;
+  makeDirectories(dirname(directory));
+  mkdirSync(directory);
 }
 
 /** @throws storage.missing */

@@ -3,7 +3,7 @@ import { SpadeError, messageOf } from "../core/errors.ts";
 /** Primary result codes of SQLite that say the environment, not the program, is at fault. */
 const sqlite = { perm: 3, busy: 5, readonly: 8, ioerr: 10, corrupt: 11, full: 13, cantopen: 14, constraint: 19, notadb: 26 } as const;
 const writeFaults: readonly number[] = [sqlite.perm, sqlite.readonly, sqlite.ioerr, sqlite.full, sqlite.cantopen];
-const writeErrnos: readonly unknown[] = ["ENOSPC", "EDQUOT", "EROFS", "EACCES", "EPERM", "ENOTDIR", "EEXIST", "EFBIG", "EIO", "ENAMETOOLONG", "EMFILE"];
+const writeErrnos: readonly unknown[] = ["ENOSPC", "EDQUOT", "EROFS", "ENOENT", "EACCES", "EPERM", "ENOTDIR", "EEXIST", "EFBIG", "EIO", "ENAMETOOLONG", "EMFILE"];
 
 /** Runs `action`; turns faults of disk and database into errors that name `path`. Other errors pass. @throws storage.write, storage.corrupt, storage.busy */
 export function atStorageBoundary<T>(path: string, action: () => T): T {
