@@ -72,7 +72,13 @@ async function readImage(base: string): Promise<Image | undefined> {
 }
 
 async function buildImage(cacheDirectory: string, base: string): Promise<Image> {
-  const output = await runBuild();
+  const temporary = `${base}.${randomUUID()}.tmp`;
+  // Before the build: an unwritable directory should not take seconds to tell.
+  await writing(cacheDirectory, async () => {
+    await mkdir(cacheDirectory, { recursive: true });
+    await writeFile(temporary, "");
+  });
+  const output = await runBuild().finally(() => rm(temporary, { force: true }));
   const newline = output.indexOf(10);
   const [dispatchPointer = NaN, lockPointer = NaN] = output.subarray(0, newline).toString("utf8").split(" ").map(Number);
   const bytes = output.subarray(newline + 1);
@@ -80,19 +86,23 @@ async function buildImage(cacheDirectory: string, base: string): Promise<Image> 
     throw new SpadeError("sandbox.image", `The interpreter image builder wrote ${output.length} bytes without a valid header. Reinstall the package (npm ci).`);
   }
   const sidecar = { sha256: sha256(bytes), dispatchPointer, lockPointer };
-  const temporary = `${base}.${randomUUID()}.tmp`;
-  try {
-    await mkdir(cacheDirectory, { recursive: true });
+  await writing(cacheDirectory, async () => {
     await writeFile(temporary, bytes);
     await rename(temporary, `${base}.image`);
     await writeFile(temporary, JSON.stringify(sidecar));
     await rename(temporary, `${base}.json`);
+  });
+  return { ...sidecar, path: `${base}.image` };
+}
+
+/** Runs something that writes to the cache; its failure names the directory. */
+async function writing(cacheDirectory: string, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
   } catch (error) {
-    await rm(temporary, { force: true });
     const message = `Cannot write the interpreter image to ${cacheDirectory}: ${messageOf(error)}. Make it writable, or choose another cache directory.`;
     throw new SpadeError("sandbox.image", message, { cause: error });
   }
-  return { ...sidecar, path: `${base}.image` };
 }
 
 /** Runs the builder in a child with the same restrictions as the children that run programs. */

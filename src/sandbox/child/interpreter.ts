@@ -33,6 +33,7 @@ export async function bootPyodide(options: { readonly directory: string; readonl
   Object.assign(process, { binding: () => ({ fs: constants }) });
   // Finalizers would touch an interpreter whose memory has been restored since.
   Object.assign(globalThis, { FinalizationRegistry: class { register(): void {} unregister(): void {} } });
+  fixDate();
   const loader = (await import(pathToFileURL(`${options.directory}/pyodide.mjs`).href)) as { loadPyodide: (config: object) => Promise<Pyodide> };
   const pyodide = await loader.loadPyodide({
     indexURL: `${options.directory}/`,
@@ -44,6 +45,21 @@ export async function bootPyodide(options: { readonly directory: string; readonl
     ...(options.image === undefined ? { _makeSnapshot: true } : { _loadSnapshot: options.image }),
   });
   return { pyodide, gate };
+}
+
+/** Emscripten's file system stamps its files with the time of day, which would end up in the image. */
+function fixDate(): void {
+  const fixed = 1_767_225_600_000;
+  class FixedDate extends Date {
+    constructor(...args: unknown[]) {
+      super(...((args.length === 0 ? [fixed] : args) as [number]));
+    }
+    static override now(): number {
+      return fixed;
+    }
+  }
+  Object.assign(globalThis, { Date: FixedDate });
+  Object.assign(Math, { random: () => 0.5 });
 }
 
 /** The interpreter as the serving loop sees it: one guest function from bytes to bytes, and its memory. */
