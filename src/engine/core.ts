@@ -74,7 +74,7 @@ export class EngineCore implements EngineMethods {
   }
 
   setReference(weights?: Record<string, Float32Array>): Promise<void> {
-    this.#model.reference = weights === undefined ? this.#model.weights.slice() : flattenWeights(this.config, weights);
+    this.#model.reference = weights === undefined ? this.#model.weights : flattenWeights(this.config, weights);
     return Promise.resolve();
   }
 }

@@ -14,7 +14,7 @@ export function prefillGraph(config: TransformerConfig): Outputs {
   const attend: Attend = ({ q, k, v }, layer) => {
     kept[`key${layer}`] = k;
     kept[`value${layer}`] = v;
-    return matmul(softmax(add(matmul(q, k, { transposeB: true, scale: headScale(config) }), mask)), v);
+    return matmul(softmax(add(matmul(q, k, { transposeB: true }), mask)), v);
   };
   const hidden = hiddenStates(model, { tokens: input("tokens", ["B", "T"], "i32"), positions: input("positions", ["B", "T"], "i32") }, attend);
   const last = gather(reshape(hidden, ["N", config.width]), input("last", ["B"], "i32"));
@@ -32,9 +32,8 @@ export function stepGraph(config: TransformerConfig): Outputs {
   const columns: Tensor[] = [];
   const attend: Attend = ({ q, k, v }, layer) => {
     columns.push(k, v);
-    const scale = headScale(config);
-    const present = mul(sum(mul(q, k), [3]), scale);
-    const past = add(matmul(q, input(`key${layer}`, cacheShape), { transposeB: true, scale }), mask);
+    const present = sum(mul(q, k), [3]);
+    const past = add(matmul(q, input(`key${layer}`, cacheShape), { transposeB: true }), mask);
     const weights = softmax(concat([present, past], 3, "C + 1"));
     const old = matmul(slice(weights, 3, 1, toTheEnd, "C"), input(`value${layer}`, cacheShape));
     return add(old, mul(slice(weights, 3, 0, 1), v));
@@ -42,7 +41,5 @@ export function stepGraph(config: TransformerConfig): Outputs {
   const hidden = hiddenStates(model, { tokens: input("tokens", ["B"], "i32"), positions: input("positions", ["B", 1], "i32") }, attend);
   return { logits: logitsOf(model, hidden), columns: concat(columns, 1) };
 }
-
-const headScale = (config: TransformerConfig): number => 1 / Math.sqrt(config.width / config.heads);
 
 const logitsOf = (model: ModelInputs, hidden: Tensor): Tensor => matmul(hidden, outputMatrix(model), { transposeB: true });

@@ -6,14 +6,20 @@ import type { TransformerConfig } from "./types.ts";
 const growth = 64;
 const masked = -1e9;
 
+/** One layer's keys or values: [slots, H, capacity, D]. */
+interface Store {
+  readonly name: string;
+  data: Float32Array;
+}
+
 /**
- * Keys and values of a batch of sequences: per layer one array [slots, H, capacity, D], of which the first `rows` slots are
- * in use. A graph only reads it; new columns are written from here.
+ * Keys and values of a batch of sequences, of which the first `rows` slots are in use. A graph only reads it; new columns
+ * are written from here.
  */
 export class KvCache {
   readonly #config: TransformerConfig;
   readonly #slots: number;
-  #layers: { name: string; data: Float32Array }[];
+  readonly #stores: readonly Store[];
   #capacity = 0;
   /** Tokens held per row. */
   readonly lengths: number[] = [];
@@ -21,20 +27,17 @@ export class KvCache {
   constructor(config: TransformerConfig, slots: number) {
     this.#config = config;
     this.#slots = slots;
-    this.#layers = Array.from({ length: config.layers }, (_, i) => [`key${i}`, `value${i}`]).flat().map((name) => ({ name, data: new Float32Array() }));
+    const names = Array.from({ length: config.layers }, (_, i) => [`key${i}`, `value${i}`]).flat();
+    this.#stores = names.map((name) => ({ name, data: new Float32Array() }));
   }
 
-  get rows(): number {
-    return this.lengths.length;
-  }
-
-  /** Adds a row from row `from` of prefilled keys and values [B, H, T, D]. */
+  /** Adds a row from row `from` of prefilled keys and values [B, H, T, D], T = `padded`. */
   addRow(prefilled: Readonly<Record<string, Float32Array>>, at: { from: number; padded: number; length: number }): void {
-    const { heads } = this.#config;
     this.#reserve(at.length + 1);
     const row = this.lengths.push(at.length) - 1;
-    const size = this.#headSize;
-    for (const { name, data } of this.#layers) {
+    const { heads, width } = this.#config;
+    const size = width / heads;
+    for (const { name, data } of this.#stores) {
       const source = result(prefilled, name);
       for (let h = 0; h < heads; h++) {
         const start = (at.from * heads + h) * at.padded * size;
@@ -43,18 +46,18 @@ export class KvCache {
     }
   }
 
-  /** Writes one new column per row: `columns` [rows, 2·layers·H, 1, D]. */
+  /** Writes one new column per row: `columns` [rows, 2·layers·width], keys before values in each layer. */
   append(columns: Float32Array): void {
-    const { heads } = this.#config;
-    const size = this.#headSize;
+    const { heads, width } = this.#config;
+    const size = width / heads;
+    let from = 0;
     this.lengths.forEach((length, row) => {
-      this.#layers.forEach(({ data }, layer) => {
+      for (const { data } of this.#stores) {
         for (let h = 0; h < heads; h++) {
-          const from = ((row * this.#layers.length + layer) * heads + h) * size;
           const to = ((row * heads + h) * this.#capacity + length) * size;
-          for (let i = 0; i < size; i++) data[to + i] = columns[from + i] as number;
+          for (let i = 0; i < size; i++) data[to + i] = columns[from++] as number;
         }
-      });
+      }
       this.lengths[row] = length + 1;
     });
     this.#reserve(Math.max(0, ...this.lengths) + 1);
@@ -63,36 +66,37 @@ export class KvCache {
   /** Removes a row by moving the last one into its place. */
   removeRow(row: number): void {
     const last = this.lengths.pop() ?? 0;
-    if (row === this.lengths.length) return;
+    const end = this.lengths.length;
+    if (row === end) return;
     this.lengths[row] = last;
-    const stride = this.#config.heads * this.#capacity * this.#headSize;
-    for (const { data } of this.#layers) data.copyWithin(row * stride, this.lengths.length * stride, (this.lengths.length + 1) * stride);
+    const stride = this.#config.width * this.#capacity;
+    for (const { data } of this.#stores) {
+      data.copyWithin(row * stride, end * stride, (end + 1) * stride);
+    }
   }
 
-  /** Feeds of the step graph: caches and mask, as views where possible. */
+  /** Feeds of the step graph: caches as views, and the mask. */
   feeds(): Record<string, Feed> {
-    const { heads } = this.#config;
-    const shape = [this.rows, heads, this.#capacity, this.#headSize];
-    const used = this.rows * heads * this.#capacity * this.#headSize;
-    const mask = new Float32Array(this.rows * this.#capacity).fill(masked);
+    const rows = this.lengths.length;
+    const { heads, width } = this.#config;
+    const mask = new Float32Array(rows * this.#capacity).fill(masked);
     this.lengths.forEach((length, row) => mask.fill(0, row * this.#capacity, row * this.#capacity + length));
-    const caches = this.#layers.map(({ name, data }) => [name, { data: data.subarray(0, used), shape }] as const);
-    return { ...Object.fromEntries(caches), mask: { data: mask, shape: [this.rows, 1, 1, this.#capacity] } };
-  }
-
-  get #headSize(): number {
-    return this.#config.width / this.#config.heads;
+    const feeds: Record<string, Feed> = { mask: { data: mask, shape: [rows, 1, 1, this.#capacity] } };
+    const shape = [rows, heads, this.#capacity, width / heads];
+    for (const { name, data } of this.#stores) feeds[name] = { data: data.subarray(0, rows * width * this.#capacity), shape };
+    return feeds;
   }
 
   #reserve(columns: number): void {
     if (columns <= this.#capacity) return;
     const capacity = Math.ceil(columns / growth) * growth;
-    const [from, to] = [this.#capacity * this.#headSize, capacity * this.#headSize];
-    this.#layers = this.#layers.map(({ name, data }) => {
-      const grown = new Float32Array(this.#slots * this.#config.heads * to);
-      for (let i = 0; i < this.rows * this.#config.heads; i++) grown.set(data.subarray(i * from, (i + 1) * from), i * to);
-      return { name, data: grown };
-    });
+    const { heads, width } = this.#config;
+    const [from, to] = [(this.#capacity * width) / heads, (capacity * width) / heads];
+    for (const store of this.#stores) {
+      const grown = new Float32Array(this.#slots * heads * to);
+      for (let i = 0; i < this.lengths.length * heads; i++) grown.set(store.data.subarray(i * from, (i + 1) * from), i * to);
+      store.data = grown;
+    }
     this.#capacity = capacity;
   }
 }

@@ -9,12 +9,12 @@ import type { TransformerConfig, WeightSource } from "./types.ts";
 
 /** First and second moments, and the number of steps taken; flat vectors in the order of the weights. */
 export interface OptimiserState {
-  step: number;
-  first: Float32Array;
-  second: Float32Array;
+  readonly step: number;
+  readonly first: Float32Array;
+  readonly second: Float32Array;
 }
 
-/** A model in memory: one flat weight vector, and views of it by name. */
+/** A model in memory: flat vectors in the order of `parameterSpecs`, replaced as a whole and never changed in place. */
 export interface Model {
   readonly config: TransformerConfig;
   weights: Float32Array;

@@ -19,13 +19,13 @@ interface Prepared {
 /** One update: old and reference log-probabilities, then `minibatches` steps. On failure everything is as before. */
 export async function policyGradientUpdate(training: Training, rows: readonly PolicyGradientRow[], settings: PolicyGradientSettings): Promise<PolicyGradientMetrics> {
   const prepared = await prepare(training, rows, settings);
-  const before = { weights: training.model.weights.slice(), optimiser: structuredClone(training.model.optimiser) };
+  const { weights, optimiser } = training.model;
   try {
     const metrics = await steps(training, prepared, settings);
     return { ...metrics, ...comparison(prepared) };
   } catch (error) {
-    training.model.weights = before.weights;
-    training.model.optimiser = before.optimiser;
+    training.model.weights = weights;
+    training.model.optimiser = optimiser;
     throw error;
   }
 }
@@ -47,7 +47,7 @@ async function steps(training: Training, prepared: readonly Prepared[], settings
     const counted = { clipped: 0, seen: 0 };
     const step = await gradientOf(training, batch, { settings, counted });
     loss += step.loss / batches.length;
-    gradientNorm += training.step(step.gradient, settings.adam) / batches.length;
+    gradientNorm += (await training.step(step.gradient, settings.adam)) / batches.length;
     clipped += counted.clipped;
     seen += counted.seen;
   }

@@ -1,5 +1,5 @@
 import { SpadeError } from "../core/errors.ts";
-import { adamStep } from "./adam.ts";
+import { adamStep, decayVector } from "./adam.ts";
 import { crossEntropyGraph, logprobGraph } from "./losses.ts";
 import { parameterFeeds, tableFeeds } from "./model.ts";
 import type { Model } from "./model.ts";
@@ -9,11 +9,10 @@ import type { PackItem, PackedChunk } from "./packing.ts";
 import { result } from "./session.ts";
 import type { Feed } from "./session.ts";
 import type { SessionCache } from "./session-cache.ts";
-import { parameterSpecs, sizeOf } from "./transformer.ts";
 import type { AdamSettings, CrossEntropyRow, StepMetrics } from "./types.ts";
 
 /** Tokens per run of a training graph; more are accumulated over several runs. Bounds memory. */
-const chunkTokens = 4096;
+const chunkTokens = 2048;
 
 /** A graph for each row length, under one name. */
 export interface GraphFamily {
@@ -26,17 +25,19 @@ export class Training {
   readonly model: Model;
   readonly #sessions: SessionCache;
   readonly #tables: Record<string, Feed>;
+  readonly #decays: Float32Array;
 
   constructor(model: Model, sessions: SessionCache) {
     this.model = model;
     this.#sessions = sessions;
     this.#tables = tableFeeds(model.config);
+    this.#decays = decayVector(model);
   }
 
   /** One step on Σ w·CE / Σ w. @throws SpadeError engine.nonFinite (nothing changed), engine.request */
   async crossEntropyStep(rows: readonly CrossEntropyRow[], adam: AdamSettings): Promise<StepMetrics> {
     const { loss, gradient, tokens } = await this.#crossEntropy(rows);
-    return { loss, tokens, gradientNorm: this.step(gradient, adam) };
+    return { loss, tokens, gradientNorm: await this.step(gradient, adam) };
   }
 
   /** Σ w·CE / Σ w from log-probabilities, without gradients. */
@@ -78,10 +79,9 @@ export class Training {
     return session.run({ ...parameterFeeds(this.model.config, weights), ...this.#tables, ...chunk.feeds, ...feeds });
   }
 
-  /** One optimiser step in place. Returns the gradient norm before clipping. @throws SpadeError engine.nonFinite */
-  step(gradient: Float32Array, adam: AdamSettings): number {
-    const decaying = parameterSpecs(this.model.config).reduce((total, { shape, gain }) => total + (gain ? 0 : sizeOf(shape)), 0);
-    return adamStep({ weights: this.model.weights, gradient, state: this.model.optimiser, decaying }, adam);
+  /** One optimiser step. Returns the gradient norm before clipping. @throws SpadeError engine.nonFinite (nothing changed) */
+  step(gradient: Float32Array, settings: AdamSettings): Promise<number> {
+    return adamStep(this.model, this.#sessions, { gradient, decays: this.#decays, settings });
   }
 
   /** Sums `loss` and `gradient` of a graph over chunks. @throws SpadeError engine.nonFinite */

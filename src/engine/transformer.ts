@@ -101,7 +101,7 @@ export function parameter(model: ModelInputs, name: string): Tensor {
   return tensor;
 }
 
-/** Maps rotated queries, keys and values [B, H, T, D] to the attention's output of that shape. */
+/** Maps rotated queries (already divided by √D), keys and values [B, H, T, D] to the attention's output of that shape. */
 export type Attend = (heads: { q: Tensor; k: Tensor; v: Tensor }, layer: number) => Tensor;
 
 /** All layers: token ids [N] to normalised hidden states [N, width]. `batch` is B, `length` T of the [B, T] grid of N tokens. */
@@ -122,12 +122,13 @@ function attention(model: ModelInputs, x: Tensor, at: { layer: number; positions
   const [batch = 1, length = 1] = at.positions.shape;
   const prefix = `layers.${at.layer}.`;
   const h = normalise(x);
-  const split = (name: string): Tensor => {
-    const projected = matmul(h, gained(model, prefix + name, `${prefix}attentionNorm`));
+  const split = (name: string, scale = 1): Tensor => {
+    const matrix = gained(model, prefix + name, `${prefix}attentionNorm`);
+    const projected = matmul(h, scale === 1 ? matrix : mul(matrix, scale));
     return transpose(reshape(projected, [batch, length, heads, width / heads]), [0, 2, 1, 3]);
   };
-  const turned = (name: string): Tensor => rotary(split(name), at.positions, model.tables);
-  const mixed = at.attend({ q: turned("query"), k: turned("key"), v: split("value") }, at.layer);
+  const turned = (x: Tensor): Tensor => rotary(x, at.positions, model.tables);
+  const mixed = at.attend({ q: turned(split("query", Math.sqrt(heads / width))), k: turned(split("key")), v: split("value") }, at.layer);
   const joined = reshape(transpose(mixed, [0, 2, 1, 3]), x.shape);
   return matmul(joined, parameter(model, `${prefix}output`));
 }
@@ -169,19 +170,18 @@ export function blockAttention(masks: readonly Tensor[]): Attend {
   return ({ q, k, v }) => {
     const length = staticDim(q, 2);
     const block = length / masks.length;
-    const scale = 1 / Math.sqrt(staticDim(q, 3));
     const rows = (x: Tensor, c: number): Tensor => slice(x, 2, c * block, (c + 1) * block);
     const upTo = (x: Tensor, c: number): Tensor => slice(x, 2, 0, (c + 1) * block);
-    const weights = masks.map((mask, c) => softmax(add(matmul(rows(q, c), upTo(k, c), { transposeB: true, scale }), mask)));
+    const weights = masks.map((mask, c) => softmax(add(matmul(rows(q, c), upTo(k, c), { transposeB: true }), mask)));
     const y = concat(weights.map((p, c) => matmul(p, upTo(v, c))), 2);
     const gradient = (dy: Tensor): [Tensor, Tensor, Tensor] => {
       const inner = sum(mul(dy, y), [3]);
       const ds = weights.map((p, c) => mul(p, sub(matmul(rows(dy, c), upTo(v, c), { transposeB: true }), rows(inner, c))));
-      const dk = ds.map((d, c) => matmul(d, rows(q, c), { transposeA: true, scale }));
+      const dk = ds.map((d, c) => matmul(d, rows(q, c), { transposeA: true }));
       const dv = weights.map((p, c) => matmul(p, rows(dy, c), { transposeA: true }));
       const gathered = (parts: readonly Tensor[]): Tensor =>
         concat(masks.map((_, j) => parts.slice(j).map((part) => rows(part, j)).reduce((a, b) => add(a, b))), 2);
-      return [concat(ds.map((d, c) => matmul(d, upTo(k, c), { scale })), 2), gathered(dk), gathered(dv)];
+      return [concat(ds.map((d, c) => matmul(d, upTo(k, c))), 2), gathered(dk), gathered(dv)];
     };
     return custom(y, [q, k, v], gradient);
   };
