@@ -1,5 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { canonicalJson, sha256 } from "../../src/core/digest.ts";
 import { SpadeError } from "../../src/core/errors.ts";
 import { deriveSeed, Rng } from "../../src/core/seed.ts";
@@ -7,6 +8,7 @@ import { bpeTokenizer, trainBpe } from "../../src/engine/bpe.ts";
 import type { BpeModel } from "../../src/engine/bpe.ts";
 import { agentDemonstration, designerDemonstration } from "./demonstrations.ts";
 import type { Demonstration } from "./demonstrations.ts";
+import type { DemonstratedProgram } from "./demonstration-summary.ts";
 import { heldOutDocuments, loadPassages, pretrainingDocuments } from "./documents.ts";
 import type { DocumentSource, GroundingDocument } from "./documents.ts";
 import { exampleKinds, renderExample, textsOf } from "./examples.ts";
@@ -25,6 +27,11 @@ export interface DataPlan {
 
 /** Training draws from the passages that are not held out and from invented ones, validation from the held-out passages only. */
 export type Split = "training" | "validation";
+
+/** All bundled passages. */
+export function bundledPassages(): GroundingDocument[] {
+  return loadPassages(fileURLToPath(new URL("../../corpora", import.meta.url)));
+}
 
 function documentsOf(passages: readonly GroundingDocument[], split: Split): DocumentSource {
   return split === "training" ? pretrainingDocuments(passages) : heldOutDocuments(passages);
@@ -58,8 +65,8 @@ function sharesOf(demonstrations: readonly Demonstration[], bpe: BpeModel): Reco
 }
 
 /** A new plan: trains the tokenizer on demonstrations and passages. Equal passages and code give equal plans. */
-export function newPlan(passages: readonly GroundingDocument[]): DataPlan {
-  const demonstrations = survey(passages, recipe.surveySize);
+export function newPlan(passages: readonly GroundingDocument[], surveySize: number = recipe.surveySize): DataPlan {
+  const demonstrations = survey(passages, surveySize);
   const bpe = trainBpe([...demonstrations.flatMap(textsOf), ...passages.map(({ text }) => text)], recipe.vocabularySize);
   return { passages, bpe, shares: sharesOf(demonstrations, bpe), digest: digestOf(passages) };
 }
@@ -69,7 +76,7 @@ export async function planOf(state: string): Promise<DataPlan> {
   const path = join(state, "plan.json");
   const text = await readFile(path, "utf8").catch(() => undefined);
   if (text === undefined) {
-    const plan = newPlan(loadPassages(new URL("../../corpora", import.meta.url).pathname));
+    const plan = newPlan(bundledPassages());
     await writeFile(path, JSON.stringify(plan));
     return plan;
   }
@@ -83,14 +90,33 @@ export async function planOf(state: string): Promise<DataPlan> {
 }
 
 /** Demonstration `index` of a split: it depends on the plan, the split and the index only. */
-export function exampleSource(plan: DataPlan, split: Split): (index: number) => Example {
-  const tokenizer = bpeTokenizer(plan.bpe);
+function drawn(plan: DataPlan, split: Split): (index: number) => { readonly kind: ExampleKind; readonly rng: Rng; readonly documents: DocumentSource } {
   const documents = documentsOf(plan.passages, split);
   return (index) => {
     const rng = new Rng(deriveSeed(recipe.seed, split, index));
-    const demonstration = demonstrationOf(kindAt(index, split, rng, plan), rng, documents);
-    return renderExample(demonstration, tokenizer, split === "training" ? recipe.contextWeight : 0);
+    return { kind: kindAt(index, split, rng, plan), rng, documents };
   };
+}
+
+/** The examples of a split by index. */
+export function exampleSource(plan: DataPlan, split: Split): (index: number) => Example {
+  const tokenizer = bpeTokenizer(plan.bpe);
+  const draw = drawn(plan, split);
+  return (index) => {
+    const { kind, rng, documents } = draw(index);
+    return renderExample(demonstrationOf(kind, rng, documents), tokenizer, split === "training" ? recipe.contextWeight : 0);
+  };
+}
+
+/** The programs that training demonstrations up to, not including, index `end` design or explain; at most `most` of them. */
+export function demonstratedPrograms(plan: DataPlan, end: number, most: number): DemonstratedProgram[] {
+  const draw = drawn(plan, "training");
+  const programs: DemonstratedProgram[] = [];
+  for (let index = 0; index < end && programs.length < most; index++) {
+    const { kind, rng, documents } = draw(index);
+    if (kind !== "agent") programs.push(designerDemonstration(rng, documents).program);
+  }
+  return programs;
 }
 
 function kindAt(index: number, split: Split, rng: Rng, plan: DataPlan): ExampleKind {

@@ -15,8 +15,8 @@ export const recipe = {
   surveySize: 400,
   /** Demonstrations of each kind in the validation set. */
   validationSize: 24,
-  /** Skeletons of the first designs that count as "seen in a demonstration". */
-  skeletonDesigns: 20_000,
+  /** Demonstrated programs, from the first on, that `demonstrations.json` summarises. */
+  summarisedPrograms: 20_000,
 } as const;
 
 /** Learning rate at `progress` in [0, 1] of the run. */

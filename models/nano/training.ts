@@ -4,9 +4,12 @@ import { monotonicClock } from "../../src/core/clock.ts";
 import { EngineHost } from "../../src/engine/engine.ts";
 import { bpeTokenizer, serialiseBpe } from "../../src/engine/bpe.ts";
 import type { StepMetrics } from "../../src/engine/types.ts";
+import { openSandbox } from "../../src/sandbox/pool.ts";
+import { demonstrationsFile } from "../../src/selfplay/program-kinds.ts";
 import { BatchFeed } from "./batch-feed.ts";
-import { exampleSource, planOf } from "./data.ts";
+import { demonstratedPrograms, exampleSource, planOf } from "./data.ts";
 import type { DataPlan } from "./data.ts";
+import { summariseDemonstrations } from "./demonstration-summary.ts";
 import { exampleKinds } from "./examples.ts";
 import type { Batch, Example, ExampleKind } from "./examples.ts";
 import { learningRateAt, recipe } from "./recipe.ts";
@@ -143,7 +146,21 @@ class Run {
     await this.#engine.save(out, { optimiser: false });
     await copyFile(join(state, "tokenizer.json"), join(out, "tokenizer.json"));
     await copyFile(join(state, "loss.jsonl"), join(out, "loss.jsonl"));
+    await this.#summarise();
     report(`the model is in ${out}; next: node models/nano/assess.ts --model ${out}`);
+  }
+
+  /** Writes what the demonstrations looked like, so that self-play can tell new programs from known ones. */
+  async #summarise(): Promise<void> {
+    const { out, threads, report } = this.#options;
+    const programs = demonstratedPrograms(this.#plan, this.#position.next, recipe.summarisedPrograms);
+    report(`summarising ${programs.length} demonstrated programs`);
+    const sandbox = await openSandbox({ lanes: threads });
+    try {
+      await writeFile(join(out, demonstrationsFile), `${JSON.stringify(await summariseDemonstrations(programs, sandbox))}\n`);
+    } finally {
+      await sandbox.close();
+    }
   }
 }
 
