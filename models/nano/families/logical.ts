@@ -86,12 +86,17 @@ function elimination(context: Context): Draft {
   const [left, out] = rng.pick([["left", "out"], ["keep", "gone"], ["secret", "others"]] as const);
   const all = rng.pick(["names", "things", "items"]);
   const picks = level >= 3 ? 2 : 1;
-  const draw = [
-    `${all} = r.sample(${wordList(things)}, ${n})`,
-    picks === 1 ? `${v(left)} = ${all}[${rng.int(0, n - 1)}]` : `${v(left)} = ${all}[:2]`,
-    rng.chance(0.5) ? `${out} = [w for w in ${all} if w ${picks === 1 ? "!=" : "not in"} ${v(left)}]` : `${out} = sorted(w for w in ${all} if w ${picks === 1 ? "!=" : "not in"} ${v(left)})`,
-    ...(rng.chance(0.5) ? [`r.shuffle(${out})`] : []),
-  ];
+  const start = rng.chance(0.5) ? [`${all} = r.sample(${wordList(things)}, ${n})`] : [`${all} = ${wordList(things)}`, `r.shuffle(${all})`];
+  const rest = `[w for w in ${all} if w not in ${out}]`;
+  const choose =
+    picks === 2
+      ? [`${out} = r.sample(${all}, ${n - 2})`, `${v(left)} = ${rest}`]
+      : rng.pick([
+          [`${out} = r.sample(${all}, ${n - 1})`, `${v(left)} = ${rest}[0]`],
+          [`${v(left)} = r.choice(${all})`, `${out} = [w for w in ${all} if w != ${v(left)}]`, ...(rng.chance(0.5) ? [`r.shuffle(${out})`] : [])],
+          [`${v(left)} = r.choice(${all})`, `${out} = sorted(w for w in ${all} if w != ${v(left)})`],
+        ]);
+  const draw = [...start, ...choose];
   const denied = rng.pick([`{', '.join(${out})}`, `{' and '.join(${out})}`]);
   const asks = picks === 1 ? ["Which one is left?", "Which is it?", "Name the one that remains.", "Who is the only candidate?"] : ["Which two are left, in the order listed?", "Name the two that remain, in the order given."];
   return {
@@ -115,7 +120,7 @@ function lock(context: Context): Draft {
   const { rng, ground, level } = context;
   const n = level >= 3 ? 3 : 2;
   const [P = "", Q = ""] = ground.words(2);
-  const high = level === 1 ? 5 : level === 2 ? 7 : 9;
+  const high: number = level === 1 ? 5 : level === 2 ? 7 : 9;
   const [up, down] = rng.pick([["higher", "lower"], ["up", "down"], ["more", "less"], ["raise", "reduce"]] as const);
   const fine = rng.pick(["right", "good", "ok"]);
   const turns = level === 1 ? 4 : 5;

@@ -54,9 +54,9 @@ function list(context: Context): SingleDraft {
   const x = rng.pick(["x", "values", "data"]);
   const n = level + 1;
   const mode = rng.pick(level === 1 ? ["sum"] as const : ["sum", "but", "gap"] as const);
-  const skip = ground.number(3, 6);
+  const skip = ground.number(3, 5);
   const bar = constant(rng, v("bar"), skip);
-  const high = level <= 2 ? 9 : 15;
+  const high = level === 1 || mode === "sum" ? 9 : 15;
   const shown = rng.pick([`{', '.join(str(n) for n in ${v(x)})}`, Array.from({ length: n }, (_, i) => `{${v(x)}[${i}]}`).join(", ")]);
   const asks = {
     sum: ["What is their sum?", "How many <U> in all?", "Add them up.", "What do they make together?", "Give the total of the <P>."],
@@ -131,7 +131,7 @@ function sharing(context: Context): SingleDraft {
     both: ["Give the full <Q> and the rest, two numbers.", "Reply with how many full <Q> and how many left over.", "State two numbers: complete <Q>, then remaining <P>."],
   }[mode];
   const expression = mode === "full" ? `${whole} // ${size.code}` : mode === "over" ? `${whole} % ${size.code}` : `[${whole} // ${size.code}, ${whole} % ${size.code}]`;
-  const high = level === 1 ? 4 * k + 3 : 9 * k;
+  const high = level === 1 ? 6 * k : 9 * k;
   return {
     kind: "single",
     suffixes: ["Share", "Packing", "Groups"],
@@ -159,9 +159,9 @@ function filling(context: Context): ReturnType<Family["draft"]> {
   const { rng, ground, level } = context;
   const [P = "", Q = ""] = ground.words(2);
   const U = ground.unit(ground.word());
-  const big = ground.number(4, level === 1 ? 5 : 7);
-  const turns = level + 1;
-  const low = 2 * big;
+  const big = ground.number(5, level === 1 ? 6 : 8);
+  const turns = level + 2;
+  const low = big + 1;
   const high = big * (turns + 1) - 1;
   const act = rng.pick(["add", "give", "put"]);
   const over = rng.chance(0.5) ? ['    return self.finish(False, "Too much.")'] : ['    return self.finish(False, "It ran over.")'];

@@ -130,7 +130,7 @@ function tuning(context: Context): Draft {
   const { rng, ground, level } = context;
   const [P = "", Q = ""] = ground.words(2);
   const U = ground.unit("marks");
-  const high = level === 1 ? ground.number(7, 9) : level === 2 ? ground.number(10, 20) : ground.number(20, 60);
+  const high = level === 1 ? ground.number(12, 15) : level === 2 ? ground.number(16, 30) : ground.number(31, 60);
   const turns = Math.ceil(Math.log2(high + 1));
   const [more, less] = rng.pick([["higher", "lower"], ["more", "less"], ["too low", "too high"], ["up", "down"]] as const);
   const best = rng.pick(["best", "spot", "peak"]);

@@ -51,7 +51,7 @@ function sequence(context: Context): Draft {
 
 function cycle(context: Context): Draft {
   const { rng, ground, level, v } = context;
-  const n = Math.min(level + 2, 5);
+  const n = Math.min(level + 3, 5);
   const things = ground.words(n);
   const ring = rng.pick(["ring", "loop", "cycle"]);
   const [i = "i"] = rng.pick([["i"], ["k"], ["shift"]]);

@@ -37,7 +37,7 @@ function walk(context: Context): Draft {
     expression: flat ? signed(0) : `[${signed(0)}, ${signed(1)}]`,
     answer: flat ? "number" : "list",
     work: (s) => axes.map((_, axis) => chain(origin[axis] ?? 0, moves.filter((m) => m.axis === axis).map((m) => m.sign * s.number(m.id)))).filter((text) => text !== "").join("; "),
-    hints: flat ? ["Add the moves one way and subtract those the other way, in turn."] : ["Treat the two directions apart: add or subtract along each.", "Sum up the first number, then the second. Reply like 2 5."],
+    hints: flat ? ["Add the moves one way and subtract those the other way, in turn."] : ["Treat the two directions apart: add or subtract along each.", "Sum up the first number, then the second. Reply with two numbers."],
   };
 }
 
@@ -89,37 +89,36 @@ function lineup(context: Context): Draft {
 function navigate(context: Context): Draft {
   const { rng, ground, level } = context;
   const [P = "", Q = ""] = ground.words(2);
-  const plane = level >= 2;
   const [plus, minus] = rng.pick([["right", "left"], ["east", "west"]] as const);
   const [up, down] = rng.pick([["up", "down"], ["north", "south"]] as const);
-  const reach = level <= 2 ? 3 : 4;
-  const base = level === 1 ? ground.number(3, 12) : reach;
-  const lines = [`self.x, self.goal = ${base}, ${base} + r.choice([${reachList(reach)}])`];
-  const linesPlane = ["self.x, self.y = 0, 0", `self.u, self.w = r.randint(-${reach}, ${reach}), r.randint(1, ${reach})`];
-  const told = say(rng, plane ? ["You are at {self.x} {self.y}.", "Now at {self.x} {self.y}.", "The <P> is at {self.x} {self.y}."] : ["You are at {self.x}.", "Now at {self.x}.", "The <P> is at {self.x}."], { P });
-  const verb = plane ? `${plus}, ${minus}, ${up} or ${down}` : `${plus} or ${minus}`;
-  const step = plane
-    ? [`moves = {"${plus}": [1, 0], "${minus}": [-1, 0], "${up}": [0, 1], "${down}": [0, -1]}`, "if action not in moves:", `    return self.tell("Use ${verb}.")`, "self.x += moves[action][0]", "self.y += moves[action][1]", "if self.x == self.u and self.y == self.w:"]
-    : [`if action == "${plus}":`, "    self.x += 1", `elif action == "${minus}":`, "    self.x -= 1", "else:", `    return self.tell("Use ${verb}.")`, "if self.x == self.goal:"];
+  const reach = Math.min(level + 1, 4);
+  const base = rng.chance(0.4) ? [0, 0] : [ground.number(reach, 20), ground.number(reach, 20)];
+  const far = (at: number | undefined): string => rng.pick([`${at ?? 0} + r.randint(1, ${reach}) * r.choice([-1, 1])`, `${at ?? 0} + r.choice([${[-reach, -1, 1, reach].join(", ")}])`]);
+  const told = say(rng, ["You are at {self.x} {self.y}.", "Now at {self.x} {self.y}.", "The <P> is at {self.x} {self.y}.", "Place {self.x} {self.y}."], { P });
+  const verb = `${plus}, ${minus}, ${up} or ${down}`;
+  const arrived = rng.pick(["if self.x == self.u and self.y == self.w:", "if [self.x, self.y] == [self.u, self.w]:", "if abs(self.x - self.u) + abs(self.y - self.w) == 0:"]);
   const where = (observation: string): number[] => (observation.match(/-?\d+/g) ?? []).map(Number);
   return {
     kind: "multi",
-    maxTurns: plane ? 2 * reach + 1 : reach + 1,
+    maxTurns: 2 * reach + 1,
     suffixes: ["Trip", "Steering", "Track"],
-    heads: [P, Q],
-    draw: plane ? linesPlane : lines,
+    heads: rng.chance(0.5) ? [P] : [Q],
+    draw: [`self.x, self.y = ${base.join(", ")}`, ...rng.pick([[`self.u = ${far(base[0])}`, `self.w = ${far(base[1])}`], [`self.u, self.w = ${far(base[0])}, ${far(base[1])}`]])],
     sentences: [
-      plane ? say(rng, ["The <P> is at 0 0 and the <Q> at {self.u} {self.w}.", "Bring the <P> from 0 0 to the <Q> at {self.u} {self.w}.", "From 0 0 reach {self.u} {self.w}, where the <Q> is."], { P, Q }) : say(rng, ["The <P> is at {self.x}, the <Q> at {self.goal}.", "Move the <P> from {self.x} to the <Q> at {self.goal}.", "From {self.x} reach {self.goal}, where the <Q> is."], { P, Q }),
-      say(rng, plane ? ["First number: <p> adds, <m> subtracts. Second: <u> adds, <d> subtracts.", "<p> and <m> change the first number, <u> and <d> the second."] : ["Going <p> adds 1, <m> subtracts 1.", "<p> is plus one, <m> is minus one."], { p: plus, m: minus, u: up, d: down }),
-      say(rng, ["Each turn reply <v>.", "One move per turn: <v>.", "Reply <v>."], { v: verb }),
+      say(rng, ["The <P> is at {self.x} {self.y} and the <Q> at {self.u} {self.w}.", "Bring the <P> from {self.x} {self.y} to the <Q> at {self.u} {self.w}.", "From {self.x} {self.y} reach {self.u} {self.w}, where the <Q> is.", "The <Q> waits at {self.u} {self.w}; the <P> stands at {self.x} {self.y}."], { P, Q }),
+      say(rng, ["<p> raises the first number, <u> the second.", "<p> and <m> change the first number.", "<p> and <u> add 1 to the first or second number."], { p: plus, m: minus, u: up, d: down }),
+      say(rng, ["Reply <v>.", "Moves: <v>."], { v: verb }),
     ],
-    step: [...step, '    return self.finish(True, "Arrived.")', `return self.tell(f"${told}")`],
-    solution: plane
-      ? [`across = ["${plus}"] * self.u if self.u > 0 else ["${minus}"] * -self.u`, `return across + ["${up}"] * self.w`]
-      : ["gap = self.goal - self.x", rng.chance(0.5) ? `return ["${plus}"] * gap if gap > 0 else ["${minus}"] * -gap` : `return ["${plus}" if gap > 0 else "${minus}"] * abs(gap)`],
+    step: [
+      ...stepLines(rng, { plus, minus, up, down }, verb),
+      arrived,
+      '    return self.finish(True, "Arrived.")',
+      `return self.tell(f"${told}")`,
+    ],
+    solution: ["a, b = self.u - self.x, self.w - self.y", rng.pick([`return ["${plus}"] * a + ["${minus}"] * -a + ["${up}"] * b + ["${down}"] * -b`, `return ["${plus}" if a > 0 else "${minus}"] * abs(a) + ["${up}" if b > 0 else "${down}"] * abs(b)`])],
     player: (s) => {
-      const goal = plane ? [s.number("u"), s.number("w")] : [s.number("goal")];
-      const first = plane ? [0, 0] : [s.number("x")];
+      const goal = [s.number("u"), s.number("w")];
+      const first = [s.number("x"), s.number("y")];
       return (observation) => {
         const now = observation === undefined ? first : where(observation);
         const axis = now[0] === goal[0] ? 1 : 0;
@@ -128,13 +127,21 @@ function navigate(context: Context): Draft {
         return { work: `${a}${b > a ? "<" : ">"}${b}.`, action };
       };
     },
-    guess: (_, random) => random.pick(plane ? [plus, minus, up, down] : [plus, minus]),
-    hints: [plane ? "Settle the first number, then the second, by comparing with the goal." : "Compare where you are with the goal and always move towards it.", `Every move must bring you closer. Use the words ${verb}.`],
+    guess: (_, random) => random.pick([plus, minus, up, down]),
+    hints: ["Settle the first number, then the second, by comparing with the goal.", "Every move must bring you closer. Reply with one direction.", "Compare your place with the goal and move along one number at a time."],
   };
 }
 
-function reachList(reach: number): string {
-  return [-reach, ...(reach > 3 ? [-3] : []), -2, 2, 3, ...(reach > 3 ? [reach] : [])].join(", ");
+/** Statements of a step on the grid: by a table of moves, or by cases. */
+function stepLines(rng: Context["rng"], words: { readonly plus: string; readonly minus: string; readonly up: string; readonly down: string }, verb: string): string[] {
+  const { plus, minus, up, down } = words;
+  if (rng.chance(0.5)) {
+    const moves = `moves = {"${plus}": [1, 0], "${minus}": [-1, 0], "${up}": [0, 1], "${down}": [0, -1]}`;
+    const apply = rng.chance(0.5) ? ["self.x += moves[action][0]", "self.y += moves[action][1]"] : ["a, b = moves[action]", "self.x, self.y = self.x + a, self.y + b"];
+    return [moves, "if action not in moves:", `    return self.tell("Use ${verb}.")`, ...apply];
+  }
+  const cases: [string, string][] = [[plus, "self.x += 1"], [minus, "self.x -= 1"], [up, "self.y += 1"], [down, "self.y -= 1"]];
+  return [...cases.flatMap(([word, effect], i) => [`${i === 0 ? "if" : "elif"} action == "${word}":`, `    ${effect}`]), "else:", `    return self.tell("Use ${verb}.")`];
 }
 
 function seek(context: Context): Draft {

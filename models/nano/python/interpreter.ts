@@ -104,30 +104,19 @@ function attempt(statement: Stmt & { kind: "try" }, scope: Scope): Flow {
 }
 
 function assign(target: Expr, value: Value, scope: Scope): void {
-  switch (target.kind) {
-    case "name":
-      scope.set(target.id, value);
-      return;
-    case "attribute":
-      (evaluate(target.object, scope) as Instance).attributes.set(target.name, value);
-      return;
-    case "tuple":
-    case "list": {
-      const list = items(value);
-      if (list.length !== target.items.length) throw new ValueFault("unpack");
-      target.items.forEach((item, i) => assign(item, list[i], scope));
-      return;
-    }
-    case "index": {
-      const object = evaluate(target.object, scope);
-      const index = evaluate(target.index, scope);
-      if (object instanceof Map) object.set(index, value);
-      else (object as Value[])[position(object, index)] = value;
-      return;
-    }
-    default:
-      unsupported(`assignment to ${target.kind}`);
-  }
+  if (target.kind === "name") scope.set(target.id, value);
+  else if (target.kind === "attribute") (evaluate(target.object, scope) as Instance).attributes.set(target.name, value);
+  else if (target.kind === "index") assignIndex(evaluate(target.object, scope), evaluate(target.index, scope), value);
+  else if (target.kind === "tuple" || target.kind === "list") {
+    const list = items(value);
+    if (list.length !== target.items.length) throw new ValueFault("unpack");
+    target.items.forEach((item, i) => assign(item, list[i], scope));
+  } else unsupported(`assignment to ${target.kind}`);
+}
+
+function assignIndex(object: Value, index: Value, value: Value): void {
+  if (object instanceof Map) object.set(index, value);
+  else (object as Value[])[position(object, index)] = value;
 }
 
 function position(object: Value, index: Value): number {

@@ -41,7 +41,7 @@ export function skeleton(tree: unknown): string {
   return JSON.stringify(tree, (key, value: unknown) => {
     if (key === "id" || key === "name" || (typeof value === "string" && key === "")) return "_";
     if (key === "value" && (value === null || typeof value !== "object")) return typeof value;
-    if (value instanceof Map) return [...value.values()];
+    if (value instanceof Map) return [...(value as Map<string, unknown>).values()];
     if (key === "parts") return (value as unknown[]).map((part) => (typeof part === "string" ? "text" : part));
     if (key === "parameters" || key === "bases") return (value as unknown[]).length;
     return value;

@@ -44,7 +44,7 @@ export function str(value: Value): string {
 
 export function items(value: Value): readonly Value[] {
   if (Array.isArray(value)) return value as readonly Value[];
-  if (typeof value === "string") return [...value];
+  if (typeof value === "string") return Array.from(value);
   if (value instanceof Map) return [...(value as Map<Value, Value>).keys()];
   return unsupported("iteration over a scalar");
 }
