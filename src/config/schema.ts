@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { gameSkills } from "../core/role.ts";
 import { designerRewardSchema } from "./designer-reward-schema.ts";
+import { gatesSchema } from "./gates-schema.ts";
 
 const count = z.int().min(1);
 const share = z.number().min(0).max(1);
@@ -137,6 +138,8 @@ const evaluationSchema = z.strictObject({
   /** 0: only before and after the run. */
   everyIterations: z.int().min(0).default(0),
   seedsPerProgram: count.default(8),
+  /** Sampled plays per seed; greedily each seed is played once. */
+  playsPerSeed: count.default(1),
   /** Evaluate greedily besides sampling. */
   greedy: z.boolean().default(true),
 });
@@ -155,6 +158,7 @@ export const configSchema = z.strictObject({
   environments: environmentsSchema.prefault({ kind: "selfplay" }),
   play: playSchema.prefault({}),
   sandbox: sandboxSchema.prefault({}),
+  gates: gatesSchema.prefault({}),
   designerReward: designerRewardSchema.prefault({ kind: "blend" }),
   advantages: advantagesSchema.prefault({}),
   update: updateSchema.prefault({}),

@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -72,6 +74,19 @@ describe("crashes", () => {
     };
     await expect(saveCheckpoint(run, { iteration: 2, policyVersion: 2, pinned: false, write })).rejects.toMatchObject({ code: "storage.write" });
     expect(names()).toEqual(["000001"]);
+  });
+
+  test.each([2, 1])("kill -9 between two files of checkpoint %i leaves checkpoint 1 whole", async (iteration) => {
+    const older = await save(1);
+    const child = spawn(process.execPath, [join(import.meta.dirname, "testing", "half-checkpoint.ts"), run, String(iteration)], { stdio: ["ignore", "pipe", "inherit"] });
+    await once(child.stdout, "data");
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    expect(names()).toHaveLength(2);
+    expect(await findCheckpoint(run, 9)).toEqual({ checkpoint: older, damaged: [] });
+    expect((await save(2)).iteration).toBe(2);
+    removeLeftovers(run);
+    expect(names()).toEqual(["000001", "000002"]);
   });
 
   test("an unfinished checkpoint is no checkpoint and is removed", async () => {

@@ -86,6 +86,12 @@ export async function findCheckpoint(runDirectory: string, atMost: number): Prom
   return { damaged };
 }
 
+/** The kept checkpoints of a run, oldest first, unverified. @throws storage.checkpoint when a manifest is damaged */
+export function listCheckpoints(runDirectory: string): Checkpoint[] {
+  const root = join(runDirectory, "checkpoints");
+  return checkpointNames(root).map((name) => toCheckpoint(root, name, readManifest(join(root, name))));
+}
+
 /** Verifies every file of a checkpoint against its manifest. @throws storage.checkpoint */
 export async function verifyCheckpoint(directory: string): Promise<Checkpoint> {
   const manifest = readManifest(directory);
