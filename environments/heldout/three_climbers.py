@@ -8,6 +8,7 @@ class ThreeClimbers:
         dice = random.Random(seed)
         ana, ben, cal, dot = dice.sample(["Ana", "Ben", "Cal", "Dot", "Eli", "Fay"], 4)
         facts = [f"{ana} is above {ben}.", f"{ben} is above {cal}.", f"{cal} is above {dot}."]
+        dice.shuffle(facts)
         self.key = ana
         return " ".join(facts) + " Who is on top?", {}
 

@@ -10,6 +10,11 @@ export function interval(estimate: Estimate | undefined): string {
   return estimate === undefined ? "–" : `${decimal(estimate.mean)} [${decimal(estimate.low)}, ${decimal(estimate.high)}]`;
 }
 
+/** The two ends of an interval as `[low, high]`. */
+export function pair(ends: readonly [number, number] | undefined): string {
+  return ends === undefined ? "–" : `[${decimal(ends[0])}, ${decimal(ends[1])}]`;
+}
+
 /** An estimate as `mean ±half`. */
 export function plusMinus(estimate: Estimate | undefined): string {
   return estimate === undefined ? "–" : `${decimal(estimate.mean)} ±${decimal((estimate.high - estimate.low) / 2)}`;

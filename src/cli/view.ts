@@ -1,5 +1,5 @@
 import type { Listener, RunEvent, Stage } from "../selfplay/events.ts";
-import { decimal, duration, interval, percent, plusMinus } from "./format.ts";
+import { decimal, duration, pair, percent, plusMinus } from "./format.ts";
 
 /** Where a view writes and how it learns the time. */
 export interface ViewOptions {
@@ -115,7 +115,7 @@ function stageText(stage: Extract<RunEvent, { kind: "stage" }> | undefined): str
 }
 
 function heldOut(event: Extract<RunEvent, { kind: "evaluation" }> | undefined): string {
-  return event === undefined ? "–" : event.scores.map((score) => `${score.suite} ${score.mode} ${interval(score.winRate)}`).join("   ");
+  return event === undefined ? "–" : event.scores.map(({ suite, mode, rate }) => `${suite} ${mode} ${decimal(rate.winRate)} ${pair(rate.interval)}`).join("   ");
 }
 
 function describe(event: RunEvent, progress: Progress, now: number): string | undefined {

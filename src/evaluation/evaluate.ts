@@ -55,33 +55,37 @@ export interface EvaluateOptions {
 /** Root of the evaluation's seeds: a score depends on the policy and the suite, never on a run's seed. */
 const evaluationSeed = 0;
 
-/** Plays every program of a suite on fixed seeds without hints. Equal policies give equal evaluations. */
+/** Plays every program of a suite on fixed seeds without hints and scores it. Equal policies give equal evaluations. */
 export async function evaluate(options: EvaluateOptions): Promise<Evaluation> {
+  return score(await playSuite(options), options);
+}
+
+/** The episodes of an evaluation, in canonical order; an episode's environment is its program's file. */
+export async function playSuite(options: EvaluateOptions): Promise<Episode[]> {
   const { suite, policy, sandbox, dialogue, seeds, greedy, sampling, maxTurns, onProgress } = options;
-  const mode = greedy ? "greedy" : "sampled";
-  const episodes = await playEpisodes({
+  return playEpisodes({
     environments: suite.programs.map(({ file, program }) => ({ environment: { id: file, program, maxTurns }, seeds })),
-    plays: greedy ? 1 : options.plays,
-    arms: ["plain"],
+    plays: { plain: greedy ? 1 : options.plays, hint: 0 },
     sampling: greedy ? { ...sampling, temperature: 0 } : sampling,
     dialogue,
     policy,
     sandbox,
     runSeed: evaluationSeed,
-    iteration: `evaluation-${suite.name}-${mode}`,
+    iteration: `evaluation-${suite.name}-${greedy ? "greedy" : "sampled"}`,
     ...(onProgress === undefined ? {} : { onProgress }),
   });
-  return summarise(suite, mode, seeds, episodes);
 }
 
-function summarise(suite: Suite, mode: Evaluation["mode"], seeds: readonly number[], episodes: readonly Episode[]): Evaluation {
+/** Scores the episodes of `playSuite`. */
+export function score(episodes: readonly Episode[], options: Pick<EvaluateOptions, "suite" | "greedy" | "seeds">): Evaluation {
+  const { suite, greedy, seeds } = options;
   const programs = suite.programs.map((entry) => scoreProgram(entry, seeds, episodes));
   const skills = [...new Set(programs.map(({ skill }) => skill))];
   const levels = [...new Set(programs.map(({ level }) => level))].sort((a, b) => a - b);
   return {
     suite: suite.name,
     suiteDigest: suite.digest,
-    mode,
+    mode: greedy ? "greedy" : "sampled",
     seeds,
     overall: pool(programs),
     skills: skills.map((skill) => ({ skill, ...pool(programs.filter((program) => program.skill === skill)) })),

@@ -43,8 +43,7 @@ function withFault(fault: string): string {
 function play(sources: Readonly<Record<string, string>>): Promise<Episode[]> {
   return playEpisodes({
     environments: Object.entries(sources).map(([id, source]) => ({ environment: { id, program: { language: "python", source }, maxTurns: 9, hint: "one step" }, seeds: [0, 1, 2, 4] })),
-    plays: 1,
-    arms: ["plain", "hint"],
+    plays: { plain: 1, hint: 1 },
     sampling: { temperature: 1, topP: 1, topK: 0, maxTokens: 40 },
     dialogue: { renderer: embeddedRenderer(byteTokenizer), prompt: compactPrompts.play, parseAction: boxedAction },
     policy: scriptedPolicy({ tokenizer: byteTokenizer, respond: () => "\\boxed{1}" }),

@@ -55,8 +55,7 @@ const one = answering(() => "I add one: \\boxed{1}");
 function play(more: Partial<PlayOptions>): Promise<Episode[]> {
   return playEpisodes({
     environments: [environment("a", "counter", { hint: "add one" })],
-    plays: 2,
-    arms: ["plain", "hint"],
+    plays: { plain: 2, hint: 2 },
     sampling: { temperature: 1, topP: 1, topK: 0, maxTokens: 64 },
     dialogue,
     policy: one,
@@ -103,7 +102,7 @@ describe("outcomes", () => {
   });
 
   const solo = (policy: Policy, source = "endless", more: Partial<PlayOptions> = {}): Promise<Episode> =>
-    play({ environments: [environment("a", source, { seeds: [5] })], plays: 1, policy, ...more }).then((episodes) => episodes[0]!);
+    play({ environments: [environment("a", source, { seeds: [5] })], plays: { plain: 1, hint: 1 }, policy, ...more }).then((episodes) => episodes[0]!);
 
   it.each<[string, Promise<Episode>, Episode["outcome"]]>([
     ["no box", solo(answering(() => "one")), { kind: "truncated", reason: "action" }],
@@ -123,7 +122,7 @@ describe("outcomes", () => {
 
   it("keeps one episode's failure from the others", async () => {
     const policy = answering((last) => (last.includes("reach 2") ? "\\boxed{raise}" : "\\boxed{1}"));
-    const episodes = await play({ policy, arms: ["plain"], plays: 1 });
+    const episodes = await play({ policy, plays: { plain: 1, hint: 0 } });
     expect(episodes.map((episode) => episode.outcome.kind)).toEqual(["terminated", "failed", "terminated"]);
   });
 });
@@ -147,7 +146,7 @@ describe("a sandbox that fails", () => {
 
   it("voids the episodes concerned when it fails again, and only them", async () => {
     // Calls: step of turn 1, step of turn 2 (dies), replay of turn 1 (dies).
-    const episodes = await play({ sandbox: dyingOnStep(1, 2), arms: ["plain"], plays: 1 });
+    const episodes = await play({ sandbox: dyingOnStep(1, 2), plays: { plain: 1, hint: 0 } });
     expect(episodes.map((episode) => episode.outcome)).toEqual([
       { kind: "terminated", reward: 1 },
       { kind: "failed", boundary: "sandbox", code: "sandbox.child" },
@@ -204,7 +203,7 @@ describe("invariants", () => {
   });
 
   it("7: a hint-arm trajectory is no trainable trajectory", async () => {
-    const [episode] = await play({ arms: ["hint"] });
+    const [episode] = await play({ plays: { plain: 0, hint: 2 } });
     // @ts-expect-error the arm of an episode's trajectory must be narrowed to "plain" first
     const trainable: TrainableTrajectory = episode!.trajectory;
     expect(trainable.arm).toBe("hint");

@@ -23,10 +23,8 @@ export interface PlayProgress {
 
 export interface PlayOptions {
   readonly environments: readonly PlayedEnvironment[];
-  /** Plays per seed and arm. */
-  readonly plays: number;
-  /** Arms to play; an environment without a hint is played in the plain arm only. */
-  readonly arms: readonly Arm[];
+  /** Plays per seed in each arm; an arm with 0 is not played, nor is the hint arm of an environment without a hint. */
+  readonly plays: Readonly<Record<Arm, number>>;
   readonly sampling: Sampling;
   readonly dialogue: Dialogue;
   readonly policy: Policy;
@@ -82,7 +80,10 @@ function plan(options: PlayOptions): PlannedCohort[] {
   if (ids.size !== options.environments.length) {
     throw new SpadeError("rollout.options", `${options.environments.length} environments were given but only ${ids.size} distinct ids; give each environment an id of its own.`);
   }
-  if (!Number.isInteger(options.plays) || options.plays < 1) throw new SpadeError("rollout.options", `plays is ${options.plays}; expected a whole number of at least 1.`);
+  const { plain, hint } = options.plays;
+  if (![plain, hint].every((plays) => Number.isInteger(plays) && plays >= 0) || plain + hint === 0) {
+    throw new SpadeError("rollout.options", `plays are ${plain} plain and ${hint} with hint; expected whole numbers, at least one of them above 0.`);
+  }
   const width = options.sandbox.limits.maxInstances;
   return options.environments.flatMap((played) => {
     const slots = specsOf(played, options).map((spec): Slot => ({ spec }));
@@ -98,10 +99,10 @@ function plan(options: PlayOptions): PlannedCohort[] {
 function specsOf({ environment, seeds }: PlayedEnvironment, options: PlayOptions): EpisodeSpec[] {
   const { runSeed, iteration, sampling, policy, plays } = options;
   const { hint, maxTurns } = environment;
-  const arms = (["plain", "hint"] as const).filter((arm) => options.arms.includes(arm) && (arm === "plain" || hint !== undefined));
+  const arms = (["plain", "hint"] as const).filter((arm) => arm === "plain" || hint !== undefined);
   return arms.flatMap((arm) =>
     seeds.flatMap((seed, seedIndex) =>
-      Array.from({ length: plays }, (_, play): EpisodeSpec => ({
+      Array.from({ length: plays[arm] }, (_, play): EpisodeSpec => ({
         id: `${iteration}/${environment.id}/${arm}/${seedIndex}/${play}`,
         environmentId: environment.id,
         arm,

@@ -9,6 +9,7 @@ import type { Policy, Trainer } from "../policy/policy.ts";
 import type { Suite } from "../evaluation/suite.ts";
 import type { Dialogue } from "../rollout/episode.ts";
 import type { ProgramFacts, Sandbox } from "../sandbox/sandbox.ts";
+import type { RunStore } from "../storage/run-store.ts";
 import type { Listener, Stage } from "./events.ts";
 
 /** What is known of the warm start's demonstrations: tells families apart and new programs from old ones. */
@@ -30,6 +31,7 @@ export interface Dependencies {
   readonly corpus: Corpus;
   readonly suites: readonly Suite[];
   readonly kinds: ProgramKinds;
+  readonly store: RunStore;
   readonly clock: Clock;
   readonly listener: Listener;
 }

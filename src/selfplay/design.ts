@@ -2,7 +2,6 @@ import type { DesignTask, Environment } from "../core/environment.ts";
 import { invariant } from "../core/errors.ts";
 import { deriveSeed } from "../core/seed.ts";
 import { append, type TrainableTrajectory } from "../core/trajectory.ts";
-import { boxedAction } from "../chat/boxed.ts";
 import { extractProgram } from "../designer/extract.ts";
 import { compactPrompts } from "../designer/prompts.ts";
 import { admitAll, type Admission } from "../gates/admit.ts";
@@ -26,6 +25,8 @@ export interface Design {
 export interface AdmittedDesign {
   readonly environment: Environment;
   readonly facts: ProgramFacts;
+  /** Tokens that the designer sampled for it. */
+  readonly programTokens: number;
 }
 
 /** A hint call: what was written and whether it may be used. */
@@ -88,7 +89,6 @@ async function judge(iteration: number, drafts: readonly Draft[], deps: Dependen
       sandbox: deps.sandbox,
       config: deps.gates,
       seed: deps.config.run.seed,
-      parseAction: boxedAction,
       clock: deps.clock,
       onDone: (done) => report({ done, total: drafts.length }),
     },
@@ -129,8 +129,13 @@ export function admittedEnvironments(designs: readonly Design[], hints: readonly
     invariant(program !== undefined && facts !== undefined, "an admitted design has a program and its facts");
     const hint = usable.get(design.id);
     const { skill, documentId } = design.task;
-    return { environment: { id: design.id, program, skill, documentId, trivialWinRate, maxTurns, ...(hint === undefined ? {} : { hint }) }, facts };
+    return { environment: { id: design.id, program, skill, documentId, trivialWinRate, maxTurns, ...(hint === undefined ? {} : { hint }) }, facts, programTokens: sampledTokens(design) };
   });
+}
+
+/** Tokens that the designer sampled for a candidate. */
+export function sampledTokens({ trajectory }: Design): number {
+  return trajectory.segments.reduce((sum, segment) => sum + (segment.kind === "sampled" ? segment.tokens.length : 0), 0);
 }
 
 function sourceOf(design: Design): string {

@@ -1,23 +1,15 @@
+import type { StoredScore } from "../evaluation/stored.ts";
 import type { IterationMetrics } from "../report/iteration-metrics.ts";
-import type { Estimate } from "../report/interval.ts";
 
 /** Stages of an iteration, in order, and the work around it. */
 export type Stage = "prepare" | "design" | "gates" | "hints" | "play" | "update" | "checkpoint" | "evaluate";
-
-/** Score of one suite under one way of sampling. */
-export interface SuiteScore {
-  readonly suite: string;
-  readonly mode: "sampled" | "greedy";
-  readonly winRate: Estimate;
-  readonly episodes: number;
-}
 
 /** What happens in a run while it happens. `seconds` are for people and never enter the record's digest. */
 export type RunEvent =
   | { readonly kind: "start"; readonly directory: string; readonly iterations: number; readonly from: number; readonly configDigest: string; readonly notes: readonly string[] }
   | { readonly kind: "stage"; readonly iteration: number; readonly stage: Stage; readonly done: number; readonly total: number; readonly tokens: number; readonly seconds: number }
   | { readonly kind: "iteration"; readonly iteration: number; readonly metrics: IterationMetrics; readonly update: Readonly<Record<string, number>>; readonly tokens: number; readonly seconds: number }
-  | { readonly kind: "evaluation"; readonly iteration: number; readonly scores: readonly SuiteScore[] }
+  | { readonly kind: "evaluation"; readonly iteration: number; readonly scores: readonly StoredScore[] }
   | { readonly kind: "end"; readonly directory: string; readonly iterations: number; readonly digest: string; readonly seconds: number };
 
 export type Listener = (event: RunEvent) => void;

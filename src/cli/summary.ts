@@ -1,0 +1,82 @@
+import { readScores, type StoredScore } from "../evaluation/stored.ts";
+import { iterationMetrics } from "../report/iteration-metrics.ts";
+import { readIterationRows, storedEnvironments } from "../report/run-rows.ts";
+import { fifths, type FifthsRow } from "../report/run-table.ts";
+import { RunStore } from "../storage/run-store.ts";
+import { decimal, interval, pair, table } from "./format.ts";
+
+/** All that `spade runs show` tells of a run. */
+export interface RunReport {
+  readonly directory: string;
+  readonly name: string;
+  readonly configDigest: string;
+  readonly iterations: number;
+  readonly digest: string;
+  readonly fifths: readonly FifthsRow[];
+  readonly evaluations: readonly StoredScore[];
+  readonly examples: readonly { readonly id: string; readonly skill: string; readonly family: string; readonly novel?: boolean; readonly source: string; readonly hint?: string }[];
+}
+
+/** Computes a run's report from its record. @throws storage.* */
+export function runReport(directory: string, exampleCount = 3): RunReport {
+  const store = RunStore.openReadOnly(directory);
+  try {
+    const iterations = store.iterations().filter(({ iteration }) => iteration > 0);
+    const metrics = iterations.map(({ iteration }) => iterationMetrics(readIterationRows(store, iteration)));
+    const updates = new Map([...store.rows("updates")].map((row) => [row.iteration, row.metrics as { entropy?: Record<string, number> }]));
+    const entropy = (role: string): (number | undefined)[] => iterations.map(({ iteration }) => updates.get(iteration)?.entropy?.[role]);
+    return {
+      directory,
+      name: store.header.name,
+      configDigest: store.header.configDigest,
+      iterations: iterations.length,
+      digest: store.digest(),
+      fifths: fifths(metrics, [
+        { name: "entropy, agent", values: entropy("agent") },
+        { name: "entropy, designer", values: entropy("designer") },
+      ]),
+      evaluations: readScores(store),
+      examples: latestExamples(store, exampleCount),
+    };
+  } finally {
+    store.close();
+  }
+}
+
+/** The newest admitted environments, one per family as far as possible, novel ones first. */
+function latestExamples(store: RunStore, count: number): RunReport["examples"] {
+  const newest = [...storedEnvironments(store)].reverse();
+  const novel = newest.filter(({ facts }) => facts.novel === true);
+  const seen = new Set<string>();
+  return [...novel, ...newest]
+    .filter(({ facts: { family } }) => (seen.has(family) ? false : seen.add(family)))
+    .slice(0, count)
+    .map(({ id, environment: { skill, program, hint }, facts: { family, novel: isNovel } }) => ({
+      id,
+      skill,
+      family,
+      source: program.source,
+      ...(isNovel === undefined ? {} : { novel: isNovel }),
+      ...(hint === undefined ? {} : { hint }),
+    }));
+}
+
+/** The report as text: table, evaluations, example environments. */
+export function runSummary(directory: string): string {
+  const report = runReport(directory);
+  const rows = report.fifths.map((row) => [row.measure, interval(row.first), interval(row.last)]);
+  const scores = report.evaluations.map(({ suite, mode, iteration, rate }) => [`${suite} ${mode}, after ${iteration}`, decimal(rate.winRate), pair(rate.interval), String(rate.episodes)]);
+  return [
+    `${report.name}: ${report.iterations} iterations in ${report.directory}, record ${report.digest.slice(0, 16)}`,
+    "",
+    table([["measure", "first fifth", "last fifth"], ...rows]),
+    "",
+    table([["win rate", "mean", "95 % interval", "episodes"], ...scores]),
+    ...report.examples.flatMap((example) => [
+      "",
+      `environment ${example.id}: ${example.skill}, family ${example.family}${example.novel === true ? ", syntax tree in no demonstration" : ""}`,
+      example.source.trimEnd(),
+      ...(example.hint === undefined ? [] : [`hint: ${example.hint}`]),
+    ]),
+  ].join("\n");
+}

@@ -1,0 +1,82 @@
+import { existsSync } from "node:fs";
+import { basename } from "node:path";
+import process from "node:process";
+import { loadConfig } from "../config/load.ts";
+import { SpadeError } from "../core/errors.ts";
+import { createRun, resumeRun, type RunResult } from "../selfplay/run.ts";
+import type { Listener } from "../selfplay/events.ts";
+import type { Arguments, CommandSpec } from "./arguments.ts";
+import { gitProvenance, programVersion } from "./provenance.ts";
+import { runSummary } from "./summary.ts";
+import { jsonView, liveView, plainView } from "./view.ts";
+
+/** `spade train`: starts a run or goes on with one. */
+export const trainCommand: CommandSpec = {
+  name: "train",
+  usage: "train <preset|config.json> [options]  |  train --resume <run>",
+  summary: "Train one policy as designer and agent. Presets: quickstart, nano, nano-frozen-pool, smoke.",
+  options: [
+    { name: "iterations", value: "N", help: "iterations to run (default: the preset's)" },
+    { name: "seed", value: "S", help: "seed of every random choice (default: the preset's)" },
+    { name: "threads", value: "N", help: "threads of the embedded engine (default: the preset's)" },
+    { name: "out", value: "DIR", help: "directory of the run (default: runs/<preset>-<n>, never overwritten)" },
+    { name: "resume", value: "RUN", help: "go on with an interrupted run" },
+    { name: "json", help: "print events as JSON, one per line" },
+  ],
+  run: train,
+};
+
+async function train(args: Arguments): Promise<number> {
+  const start = performance.now();
+  const elapsed = (): number => (performance.now() - start) / 1000;
+  const write = (text: string): void => void process.stdout.write(text);
+  const view = { write, elapsed, columns: process.stdout.columns };
+  const json = args.flag("json");
+  const listener: Listener = json ? jsonView(view) : process.stdout.isTTY ? liveView(view) : plainView(view);
+  const result = await runOrResume(args, listener);
+  if (!json) write(`\n${runSummary(result.directory)}\n`);
+  return 0;
+}
+
+async function runOrResume(args: Arguments, listener: Listener): Promise<RunResult> {
+  const resumed = args.text("resume");
+  if (resumed !== undefined) {
+    refuseWithResume(args);
+    interruptible(resumed);
+    return resumeRun({ directory: resumed, programVersion: programVersion(), listener });
+  }
+  const source = args.required(0, "The preset or configuration file");
+  const [iterations, seed, threads] = [args.integer("iterations"), args.integer("seed"), args.integer("threads")];
+  const loaded = loadConfig(source, {
+    run: { ...(iterations === undefined ? {} : { iterations }), ...(seed === undefined ? {} : { seed }) },
+    ...(threads === undefined ? {} : { policy: { threads } }),
+  });
+  const name = basename(source, ".json");
+  const directory = args.text("out") ?? freeDirectory(name);
+  interruptible(directory);
+  return createRun({ directory, name, loaded, programVersion: programVersion(), provenance: { ...gitProvenance(), started: new Date().toISOString() }, listener });
+}
+
+function refuseWithResume(args: Arguments): void {
+  const given = ["iterations", "seed", "threads", "out"].find((name) => args.text(name) !== undefined) ?? args.positionals[0];
+  if (given !== undefined) {
+    throw new SpadeError("usage.resume", `--resume takes the run's own configuration; leave out "${given}", or start a new run.`);
+  }
+}
+
+function freeDirectory(name: string): string {
+  for (let n = 1; ; n++) {
+    const directory = `runs/${name}-${n}`;
+    if (!existsSync(directory)) return directory;
+  }
+}
+
+/** Ctrl-C ends the process at once: everything committed is safe, and the iteration under way is made again. */
+function interruptible(directory: string): void {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => {
+      process.stderr.write(`\nInterrupted; nothing recorded is lost. Go on with: npm run spade -- train --resume ${directory}\n`);
+      process.exit(130);
+    });
+  }
+}

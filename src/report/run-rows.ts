@@ -1,0 +1,64 @@
+import type { Environment } from "../core/environment.ts";
+import type { Episode } from "../core/episode.ts";
+import { invariant } from "../core/errors.ts";
+import { pairedRegret } from "../credit/regret.ts";
+import { collectReturns } from "../credit/returns.ts";
+import type { RunStore } from "../storage/run-store.ts";
+import type { CandidateRow, EnvironmentRow, IterationRows } from "./iteration-metrics.ts";
+
+/** What is known of a stored program besides its source; written with the candidate. */
+export interface StoredFacts {
+  readonly entry: string;
+  readonly skeleton: string;
+  readonly family: string;
+  readonly novel?: boolean;
+  readonly stateVariables: number;
+  readonly programTokens: number;
+}
+
+/** Reads the rows that one committed iteration's metrics are computed from. */
+export function readIterationRows(store: RunStore, iteration: number): IterationRows {
+  const episodes: Episode[] = [...store.rows("episodes", { iteration })].map((row) => ({ ...row, trajectory: { role: "agent", arm: row.arm, segments: [] } }));
+  const played = new Set(episodes.map((episode) => episode.environmentId));
+  const candidates = [...store.rows("environments", { iteration })];
+  const rejectedBy = new Map([...store.rows("gateResults", { iteration })].filter((row) => !row.passed).map((row) => [row.environmentId, row.gate]));
+  const admitted = new Set(candidates.filter((row) => row.admitted).map((row) => row.id));
+  return {
+    candidates: candidates.map((row): CandidateRow => {
+      const gate = rejectedBy.get(row.id);
+      return { skill: row.skill, admitted: row.admitted, ...(gate === undefined ? {} : { rejectedBy: gate }) };
+    }),
+    environments: [...storedEnvironments(store)].filter((row) => played.has(row.id)).map(environmentRow),
+    episodes,
+    regrets: [...played].flatMap((environmentId) => {
+      const returns = collectReturns(episodes.filter((episode) => episode.environmentId === environmentId));
+      const estimate = pairedRegret(returns, { minEpisodesPerArm: 2, confidence: 0.95 });
+      return estimate === undefined ? [] : [{ environmentId, regret: estimate.mean }];
+    }),
+    designerRewards: [...store.rows("rewards", { iteration })].filter((row) => row.role === "designer" && (admitted.has(row.subjectId) || played.has(row.subjectId))).map((row) => row.reward),
+  };
+}
+
+/** An admitted environment as the record holds it. */
+export interface StoredEnvironment {
+  readonly environment: Environment;
+  readonly facts: StoredFacts;
+  /** Iteration in which it was designed. */
+  readonly iteration: number;
+}
+
+/** All admitted environments of a run, in order. */
+export function* storedEnvironments(store: RunStore): Generator<StoredEnvironment & { readonly id: string }> {
+  for (const row of store.rows("environments")) {
+    const { id, iteration, skill, documentId, language, source, hint, trivialWinRate = 0, maxTurns = 1, facts } = row;
+    if (!row.admitted) continue;
+    invariant(language !== undefined && source !== undefined && facts !== undefined, `the admitted environment ${id} is stored with its program and facts`);
+    const environment = { id, program: { language, source }, skill, documentId, trivialWinRate, maxTurns, ...(hint === undefined ? {} : { hint }) };
+    yield { id, iteration, environment, facts: facts as unknown as StoredFacts };
+  }
+}
+
+function environmentRow({ environment, facts }: StoredEnvironment): EnvironmentRow {
+  const { skeleton, family, novel, stateVariables, programTokens } = facts;
+  return { id: environment.id, skill: environment.skill, source: environment.program.source, skeleton, family, stateVariables, programTokens, ...(novel === undefined ? {} : { novel }) };
+}

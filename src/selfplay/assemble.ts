@@ -1,0 +1,77 @@
+import { isAbsolute, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { embeddedRenderer } from "../chat/renderer.ts";
+import type { Config } from "../config/schema.ts";
+import { monotonicClock } from "../core/clock.ts";
+import { manifestPaths, openCorpus } from "../corpus/corpus.ts";
+import { loadTokenizer } from "../engine/bpe.ts";
+import { EngineHost } from "../engine/engine.ts";
+import { loadSuite } from "../evaluation/suite.ts";
+import { defaultGates } from "../gates/config.ts";
+import { embedded } from "../policy/embedded.ts";
+import { openSandbox } from "../sandbox/pool.ts";
+import type { RunStore } from "../storage/run-store.ts";
+import type { Dependencies } from "./dependencies.ts";
+import type { Listener } from "./events.ts";
+import { loadProgramKinds } from "./program-kinds.ts";
+
+/** The parts of a run, started; disposing of it stops them. */
+export interface Assembled extends AsyncDisposable {
+  readonly deps: Dependencies;
+  /** What the user should know before the first iteration. */
+  readonly notes: readonly string[];
+}
+
+/** Hand-written suites that every run is evaluated on. */
+export const suiteDirectories = ["environments/heldout", "environments/easy"];
+
+/** A path of the configuration: relative ones are taken from the package's root. */
+export function packagePath(path: string): string {
+  return isAbsolute(path) ? path : join(fileURLToPath(new URL("../../", import.meta.url)), path);
+}
+
+function corpusPaths({ corpus: { paths } }: Config): readonly string[] {
+  return paths.length === 0 ? manifestPaths(packagePath("corpora/manifest.json")) : paths.map(packagePath);
+}
+
+/** Starts engine and sandbox and opens corpus and suites. @throws SpadeError engine.*, sandbox.*, corpus.*, usage.suite */
+export async function assemble(config: Config, store: RunStore, listener: Listener): Promise<Assembled> {
+  const model = packagePath(config.policy.model);
+  const tokenizer = await loadTokenizer(join(model, "tokenizer.json"));
+  const corpus = await openCorpus(corpusPaths(config), { maxWords: config.corpus.maxWords });
+  const suites = await Promise.all(suiteDirectories.map((directory) => loadSuite(packagePath(directory))));
+  const stack = new AsyncDisposableStack();
+  stack.defer(() => corpus.close());
+  try {
+    const host = await EngineHost.create({ source: { kind: "directory", directory: model }, threads: config.policy.threads });
+    stack.defer(() => host.close());
+    const sandbox = await openSandbox({ lanes: config.sandbox.lanes, limits: config.sandbox.limits });
+    stack.defer(() => sandbox.close());
+    const { policy, trainer } = await embedded(host, {
+      stopToken: tokenizer.special.end,
+      maxPolicyLag: config.update.maxPolicyLag,
+      keepReference: config.update.loss.klCoefficient > 0,
+      allowSamplingMismatch: config.allowSamplingMismatch,
+    });
+    const deps: Dependencies = {
+      config,
+      gates: { ...defaultGates, maxTurns: config.play.maxTurns },
+      policy,
+      trainer,
+      renderer: embeddedRenderer(tokenizer),
+      sandbox,
+      corpus,
+      suites,
+      kinds: loadProgramKinds(model),
+      store,
+      clock: monotonicClock,
+      listener,
+    };
+    const mismatch = config.allowSamplingMismatch ? ["Note: this configuration samples from a distribution that its loss does not model (allowSamplingMismatch)."] : [];
+    const owned = stack.move();
+    return { deps, notes: mismatch, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  } catch (error) {
+    await stack.disposeAsync();
+    throw error;
+  }
+}

@@ -1,0 +1,55 @@
+import type { Config } from "../config/schema.ts";
+import type { Episode } from "../core/episode.ts";
+import { invariant } from "../core/errors.ts";
+import type { TrainableTrajectory, Trajectory } from "../core/trajectory.ts";
+import { type Advantage, computeAdvantages, type Credit, designerWeight, integerOutcome } from "../credit/advantages.ts";
+import type { MeasuredReward } from "../credit/reward.ts";
+import type { TrainingRow } from "../policy/policy.ts";
+import { completedPlain } from "./measure.ts";
+
+/** A design whose window is over: its trajectory and what it earned. */
+export interface PaidDesign {
+  readonly id: string;
+  readonly skill: string;
+  readonly family: string;
+  readonly trajectory: TrainableTrajectory;
+  readonly reward: MeasuredReward;
+}
+
+/** One row of the batch with what it was computed from. */
+export interface CreditedRow {
+  readonly advantage: Advantage;
+  readonly weight: number;
+  readonly row: TrainingRow;
+}
+
+/** Turns the outcomes of both roles into rows with advantages. Rows without signal are returned too, `kept` false. */
+export function creditRows(episodes: readonly Episode[], designs: readonly PaidDesign[], config: Config): CreditedRow[] {
+  const plays = completedPlain(episodes);
+  const credits: Credit[] = [
+    ...plays.map(({ episode, value }) => ({ role: "agent" as const, id: episode.id, environmentId: episode.environmentId, outcome: integerOutcome(value), value })),
+    ...designs.map(({ id, skill, family, reward }) => ({ role: "designer" as const, id, skill, family, reward: reward.reward })),
+  ];
+  const advantages = computeAdvantages(credits, config.advantages);
+  const counts = { agentRows: advantages.filter(({ role, kept }) => role === "agent" && kept).length, designerRows: designs.length };
+  const weights = { agent: 1, designer: designerWeight(counts, { delay: config.design.regenerateEvery, cap: config.update.designerWeightCap }) };
+  const trajectories = [...plays.map(({ episode }) => plainRow(episode.trajectory)), ...designs.map((design) => design.trajectory)];
+  const temperatures = { agent: config.play.sampling.temperature, designer: config.design.sampling.temperature };
+  return advantages.map((advantage, i) => {
+    const trajectory = trajectories[i];
+    invariant(trajectory?.role === advantage.role, "an advantage belongs to the trajectory of its own role");
+    const weight = weights[advantage.role];
+    return { advantage, weight, row: { trajectory, advantage: advantage.advantage, weight, temperature: temperatures[advantage.role] } };
+  });
+}
+
+/** The rows that enter the batch. */
+export function batchRows(rows: readonly CreditedRow[]): TrainingRow[] {
+  return rows.filter(({ advantage }) => advantage.kept && advantage.advantage !== 0).map(({ row }) => row);
+}
+
+function plainRow(trajectory: Trajectory): TrainableTrajectory {
+  const { role, arm, segments } = trajectory;
+  invariant(arm === "plain", "hint-arm trajectories are never trained on (invariant 7)");
+  return { role, arm, segments };
+}

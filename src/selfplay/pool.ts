@@ -1,0 +1,25 @@
+import type { IterationWriter } from "../storage/iteration-writer.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { SpadeError } from "../core/errors.ts";
+import type { WindowEnvironment } from "./measure.ts";
+import type { LoopState } from "./state.ts";
+import { designSet, windowEnvironment } from "./window.ts";
+
+/** Design rounds after which an unfilled pool is taken as it is. */
+const maxRounds = 40;
+
+/**
+ * Prepares the first iteration: nothing in self-play; in a control run the fixed pool, designed by the untrained policy.
+ * @throws SpadeError gate.emptyPool when no candidate was admitted
+ */
+export async function preparePool(before: LoopState, deps: Dependencies, writer: IterationWriter): Promise<LoopState> {
+  const { environments } = deps.config;
+  if (environments.kind !== "frozenPool") return before;
+  const pool: WindowEnvironment[] = [];
+  for (let round = 0; round < maxRounds && pool.length < environments.size; round++) {
+    const { admitted } = await designSet({ iteration: 0, prefix: `pool${round}` }, { ...before, round }, deps, writer);
+    pool.push(...admitted.map((design) => ({ ...windowEnvironment(design, before, deps), isNew: false })));
+  }
+  if (pool.length === 0) throw new SpadeError("gate.emptyPool", `None of the designs of ${maxRounds} rounds was admitted, so there is no pool to train on. Look at the gates' evidence in the record, or use another model.`);
+  return { ...before, pool: pool.slice(0, environments.size) };
+}

@@ -1,0 +1,130 @@
+import type { LoadedConfig } from "../config/load.ts";
+import { resolveConfig } from "../config/load.ts";
+import { SpadeError } from "../core/errors.ts";
+import { iterationMetrics } from "../report/iteration-metrics.ts";
+import { readIterationRows } from "../report/run-rows.ts";
+import { findCheckpoint, pruneCheckpoints, removeLeftovers, saveCheckpoint } from "../storage/checkpoints.ts";
+import type { IterationWriter } from "../storage/iteration-writer.ts";
+import { RunStore } from "../storage/run-store.ts";
+import { assemble } from "./assemble.ts";
+import { type Dependencies, stageReporter } from "./dependencies.ts";
+import { evaluateSuites } from "./evaluation.ts";
+import type { Listener } from "./events.ts";
+import { runIteration } from "./iteration.ts";
+import { preparePool } from "./pool.ts";
+import { recordEnd } from "./record.ts";
+import { initialState, type LoopState } from "./state.ts";
+
+export interface RunResult {
+  readonly directory: string;
+  /** Digest of the whole record: equal for an interrupted and resumed run and an uninterrupted one (invariant 12). */
+  readonly digest: string;
+}
+
+/** Starts a run in a directory of its own. @throws SpadeError storage.*, policy.*, engine.*, corpus.*, sandbox.* */
+export async function createRun(options: {
+  readonly directory: string;
+  readonly name: string;
+  readonly loaded: LoadedConfig;
+  readonly programVersion: string;
+  readonly provenance: Readonly<Record<string, unknown>>;
+  readonly listener: Listener;
+}): Promise<RunResult> {
+  const { directory, name, loaded, programVersion, provenance, listener } = options;
+  const store = RunStore.create(directory, { name, programVersion, config: loaded.config, configDigest: loaded.digest, provenance });
+  return withStore(store, async () => {
+    await using assembled = await assemble(loaded.config, store, listener);
+    return loop(assembled.deps, { from: 0, state: initialState, notes: assembled.notes });
+  });
+}
+
+/**
+ * Goes on with a run from its last committed iteration and newest whole checkpoint. What an unfinished iteration left is
+ * ignored; a damaged checkpoint is passed over, and the iterations after the older one are made again.
+ * @throws SpadeError storage.missing, storage.version, storage.locked, storage.corrupt, storage.checkpoint
+ */
+export async function resumeRun(options: { readonly directory: string; readonly programVersion: string; readonly listener: Listener }): Promise<RunResult> {
+  const { directory, programVersion, listener } = options;
+  const store = RunStore.open(directory, { programVersion });
+  return withStore(store, async () => {
+    removeLeftovers(directory);
+    const config = resolveConfig(directory, store.header.config).config;
+    const last = store.lastIteration();
+    if (last !== undefined && last >= config.run.iterations) return { directory, digest: store.digest() };
+    await using assembled = await assemble(config, store, listener);
+    if (last === undefined) return loop(assembled.deps, { from: 0, state: initialState, notes: assembled.notes });
+    const { checkpoint, damaged } = await findCheckpoint(directory, last);
+    const notes = [...assembled.notes, ...damaged.map((error) => error.message)];
+    if (checkpoint === undefined) {
+      throw new SpadeError("storage.checkpoint", `The run ${directory} has no whole checkpoint left: ${damaged.map((error) => error.message).join(" ")} Its record is intact and can be read; start a new run to train.`);
+    }
+    if (checkpoint.iteration < last) store.rewind(checkpoint.iteration);
+    await assembled.deps.trainer.load(checkpoint.directory);
+    return loop(assembled.deps, { from: checkpoint.iteration + 1, state: readState(store, checkpoint.iteration), notes });
+  });
+}
+
+async function withStore(store: RunStore, body: () => Promise<RunResult>): Promise<RunResult> {
+  try {
+    return await body();
+  } finally {
+    store.close();
+  }
+}
+
+/** Runs iterations until the configured number is committed. Iteration 0 measures the untrained policy and trains nothing. */
+async function loop(deps: Dependencies, begin: { readonly from: number; readonly state: LoopState; readonly notes: readonly string[] }): Promise<RunResult> {
+  const { config, listener, clock, store } = deps;
+  const { directory } = store;
+  const start = clock();
+  listener({ kind: "start", directory, iterations: config.run.iterations, from: begin.from, configDigest: store.header.configDigest, notes: begin.notes });
+  let state = begin.state;
+  for (let iteration = begin.from; iteration <= config.run.iterations; iteration++) state = await commitIteration(iteration, state, deps);
+  const digest = store.digest();
+  listener({ kind: "end", directory, iterations: config.run.iterations, digest, seconds: (clock() - start) / 1000 });
+  return { directory, digest };
+}
+
+/** Runs one iteration and makes it part of the record: rows, checkpoint, and last of all the commit. */
+async function commitIteration(iteration: number, before: LoopState, deps: Dependencies): Promise<LoopState> {
+  const { config, clock, listener, trainer, store } = deps;
+  const start = clock();
+  const writer = store.beginIteration(iteration);
+  const { state, updates } = iteration === 0 ? { state: await preparePool(before, deps, writer), updates: [] } : await runIteration(iteration, before, deps, writer);
+  await evaluateIfDue(iteration, deps, writer);
+  const report = stageReporter(deps, iteration, "checkpoint");
+  report({ done: 0, total: 1 });
+  const checkpoint = await saveCheckpoint(store.directory, {
+    iteration,
+    policyVersion: trainer.policyVersion,
+    pinned: iteration === 0 || iteration === config.run.iterations,
+    write: (directory) => trainer.save(directory),
+  });
+  recordEnd(writer, updates, state, checkpoint);
+  writer.commit({ policyVersion: trainer.policyVersion, timing: { totalMs: Math.round(clock() - start) } });
+  pruneCheckpoints(store.directory, { keep: config.storage.keepCheckpoints, committed: iteration });
+  if (iteration > 0) {
+    const rows = readIterationRows(store, iteration);
+    const tokens = updates.reduce((sum, metrics) => sum + metrics.tokens, 0);
+    listener({ kind: "iteration", iteration, metrics: iterationMetrics(rows), update: updateNumbers(updates), tokens, seconds: (clock() - start) / 1000 });
+  }
+  return state;
+}
+
+async function evaluateIfDue(iteration: number, deps: Dependencies, writer: IterationWriter): Promise<void> {
+  const { everyIterations } = deps.config.evaluation;
+  const due = iteration === 0 || iteration === deps.config.run.iterations || (everyIterations > 0 && iteration % everyIterations === 0);
+  if (due) deps.listener({ kind: "evaluation", iteration, scores: await evaluateSuites(iteration, deps, writer) });
+}
+
+function readState(store: RunStore, iteration: number): LoopState {
+  for (const row of store.rows("curriculumStates", { iteration })) return row.state as LoopState;
+  throw new SpadeError("storage.corrupt", `Iteration ${iteration} of ${store.directory} has no state row. Start a new run; nothing was changed.`);
+}
+
+function updateNumbers(updates: readonly { readonly loss: number; readonly gradientNorm: number; readonly clipFraction: number; readonly logprobGap: number; readonly entropy: Readonly<Record<string, number>> }[]): Record<string, number> {
+  const last = updates.at(-1);
+  if (last === undefined) return {};
+  const { loss, gradientNorm, clipFraction, logprobGap, entropy } = last;
+  return { loss, gradientNorm, clipFraction, logprobGap, ...Object.fromEntries(Object.entries(entropy).map(([role, value]) => [`entropy.${role}`, value])) };
+}

@@ -1,0 +1,85 @@
+import { invariant } from "../core/errors.ts";
+import { deriveSeed, Rng } from "../core/seed.ts";
+import type { TrainableTrajectory } from "../core/trajectory.ts";
+import { selectExamples, selectReplay } from "../curriculum/archive.ts";
+import { activeSkills, assignSkills } from "../curriculum/rotation.ts";
+import { storedEnvironments } from "../report/run-rows.ts";
+import { readTrajectories } from "../storage/episodes.ts";
+import type { IterationWriter } from "../storage/iteration-writer.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { admittedEnvironments, type AdmittedDesign, type Design, isAdmitted, writeDesigns, writeHints } from "./design.ts";
+import type { Window, WindowEnvironment } from "./measure.ts";
+import { type ArchivedTask, recordDesigns, storedFacts } from "./record.ts";
+import type { LoopState } from "./state.ts";
+
+/** The environments of this iteration and the designer's calls that made them. */
+export interface OpenedWindow {
+  readonly window: Window;
+  /** Trajectories of the window's designs by id, rejected ones included; read only when the designer is paid. */
+  readonly trajectories: () => ReadonlyMap<string, TrainableTrajectory>;
+}
+
+/** Keeps the window that is open, or designs a new set of environments; a control run draws from its fixed pool instead. */
+export async function openWindow(iteration: number, state: LoopState, deps: Dependencies, writer: IterationWriter): Promise<OpenedWindow> {
+  if (deps.config.environments.kind === "frozenPool") return { window: drawFromPool(iteration, state, deps), trajectories: () => new Map() };
+  const { window } = state;
+  if (window !== undefined) return { window, trajectories: () => plainTrajectories(deps, window.bornAt) };
+  const { tasks, designs, admitted } = await designSet({ iteration, prefix: String(iteration) }, state, deps, writer);
+  const rejected = designs.filter((design) => !isAdmitted(design)).map((design) => ({ id: design.id, skill: design.task.skill, family: design.admission.facts === undefined ? "invalid" : deps.kinds.family(design.admission.facts) }));
+  const environments = admitted.length > 0 ? admitted.map((design) => windowEnvironment(design, state, deps)) : replay(iteration, tasks.length, state, deps);
+  if (admitted.length === 0) writer.addEvent("nothing-admitted", { candidates: designs.length, replayed: environments.map((entry) => entry.environment.id) });
+  const trajectories = new Map(designs.map((design) => [design.id, design.trajectory]));
+  return { window: { bornAt: iteration, environments, rejected }, trajectories: () => trajectories };
+}
+
+/** Designs one set: tasks, candidates, gates, hints; appends all of it to the record. `prefix` begins the tasks' ids and names their seeds. */
+export async function designSet(set: { readonly iteration: number; readonly prefix: string }, state: LoopState, deps: Dependencies, writer: IterationWriter): Promise<{ readonly tasks: readonly ArchivedTask[]; readonly designs: readonly Design[]; readonly admitted: readonly AdmittedDesign[] }> {
+  const tasks = await designTasks(set.prefix, state, deps);
+  const designs = await writeDesigns(set.iteration, tasks, deps);
+  const hints = await writeHints(set.iteration, designs.filter(isAdmitted), deps);
+  recordDesigns(writer, { tasks, designs, hints, kinds: deps.kinds });
+  return { tasks, designs, admitted: admittedEnvironments(designs, hints) };
+}
+
+async function designTasks(prefix: string, state: LoopState, deps: Dependencies): Promise<ArchivedTask[]> {
+  const { config, corpus } = deps;
+  const { skills, activeSkills: active, tasksPerIteration, positives, negatives } = config.design;
+  const assigned = assignSkills(activeSkills(skills, active, state.round), tasksPerIteration);
+  const seedOf = (purpose: string, index: number): number => deriveSeed(config.run.seed, prefix, "task", purpose, index);
+  const documents = assigned.map((_, index) => corpus.draw({ seed: config.run.seed, iteration: state.round, index, perIteration: tasksPerIteration }));
+  return assigned.map((skill, index) => {
+    const document = documents[index];
+    invariant(document !== undefined, "the corpus gives one document per seed");
+    const examples = selectExamples(state.curriculum.archive, { skill, positives, negatives, seed: seedOf("examples", index) }, config.curriculum);
+    return { id: `${prefix}.${index}`, skill, documentId: document.id, documentText: document.text, examples, exampleIds: examples.map((example) => example.environmentId) };
+  });
+}
+
+/** An admitted design as the window keeps it. */
+export function windowEnvironment({ environment, facts, programTokens }: AdmittedDesign, state: LoopState, deps: Dependencies): WindowEnvironment {
+  const { family, skeleton, stateVariables } = storedFacts(facts, programTokens, deps.kinds);
+  const slow = state.curriculum.averages[environment.skill]?.slow;
+  return { environment, family, skeleton, stateVariables, programTokens, arms: [], timedOut: false, isNew: true, ...(slow === undefined ? {} : { slowAverage: slow }) };
+}
+
+/** When nothing was admitted: environments of the archive, drawn by learnability. They are played but not paid again. */
+function replay(iteration: number, count: number, state: LoopState, deps: Dependencies): WindowEnvironment[] {
+  const { config, store } = deps;
+  if (!config.curriculum.replayWhenEmpty) return [];
+  const chosen = new Set(selectReplay(state.curriculum.archive, count, deriveSeed(config.run.seed, iteration, "replay")).map(({ id }) => id));
+  return [...storedEnvironments(store)].filter(({ id }) => chosen.has(id)).map(({ environment, facts }) => {
+    const { family, skeleton, stateVariables, programTokens } = facts;
+    return { environment, family, skeleton, stateVariables, programTokens, arms: [], timedOut: false, isNew: false };
+  });
+}
+
+function drawFromPool(iteration: number, state: LoopState, { config }: Dependencies): Window {
+  invariant(state.pool !== undefined, "a control run has made its pool in iteration 0");
+  const drawn = new Rng(deriveSeed(config.run.seed, iteration, "pool")).sample(state.pool, config.design.tasksPerIteration);
+  return { bornAt: iteration, environments: drawn, rejected: [] };
+}
+
+function plainTrajectories(deps: Dependencies, iteration: number): ReadonlyMap<string, TrainableTrajectory> {
+  const stored = readTrajectories(deps.store, iteration, "design");
+  return new Map([...stored].map(([id, { role, segments }]) => [id, { role, arm: "plain", segments }]));
+}
