@@ -6,6 +6,8 @@ import { compactPrompts, fence } from "../../src/designer/prompts.ts";
 import type { DocumentSource } from "./documents.ts";
 import { drillGames } from "./drill-games.ts";
 import { drills } from "./drills.ts";
+import { moreDrillGames } from "./more-drill-games.ts";
+import { moreDrills } from "./more-drills.ts";
 import { playGame, playTurns, respond } from "./episodes.ts";
 import type { Style } from "./episodes.ts";
 import type { Difficulty, GeneratedProgram } from "./families/index.ts";
@@ -33,7 +35,9 @@ export interface Demonstration {
 /** Characters of an earlier program that the designer sees. */
 export const exampleMaxChars = 160;
 
-const drillShare = 0.25;
+const drillShare = 0.3;
+const allDrills = [...drills, ...moreDrills];
+const allDrillGames = [...drillGames, ...moreDrillGames];
 const hintShare = 0.35;
 /** Shares of episodes without a hint. */
 const hastyShare = 0.5;
@@ -84,11 +88,11 @@ export function agentDemonstration(rng: Rng, documents: DocumentSource): Demonst
 }
 
 function drill(rng: Rng, hinted: boolean, style: Style): Demonstration {
-  if (rng.chance(0.3)) {
-    const game = rng.pick(drillGames)(rng);
+  if (rng.chance(0.35)) {
+    const game = rng.pick(allDrillGames)(rng);
     return { role: "agent", family: "drill", skill: game.skill, messages: compactPrompts.play(game.observation, hinted ? game.hint : undefined), turns: playTurns(rng, game, style) };
   }
-  const made = rng.pick(drills)(rng);
+  const made = rng.pick(allDrills)(rng);
   const target = respond(rng, { ...made, style, easy: made.hard ? 0.25 : 0.7 });
   return { role: "agent", family: "drill", skill: made.skill, messages: compactPrompts.play(made.observation, hinted ? made.hint : undefined), turns: [{ target }] };
 }
