@@ -8,8 +8,8 @@ import { Training, checkLength } from "./training.ts";
 import type { AdamSettings, CrossEntropyRow, EngineOptions, EngineSample, EngineSampleRequest, PolicyGradientMetrics, PolicyGradientRow, PolicyGradientSettings, StepMetrics } from "./types.ts";
 import { SpadeError } from "../core/errors.ts";
 
-/** Sessions kept at once: training graphs of a few row lengths, and those of sampling. */
-const sessionLimit = 8;
+/** Sessions kept at once: two training graphs for each of up to four row lengths, Adam, and the two of sampling. */
+const sessionLimit = 11;
 
 /** The engine itself, on the calling thread; `EngineHost` runs it in a worker. */
 export class EngineCore implements EngineMethods {

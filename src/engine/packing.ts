@@ -38,13 +38,12 @@ export function pack(items: readonly PackItem[], options: { contextLength: numbe
   });
 }
 
-/** The row lengths used for a context: attention blocks × 1, 2, 3, 4, 6, 8, 12, …, up to the first that holds the context. */
+/** The row lengths used for a context: one attention block, doubled until a row holds the context. Each has graphs of its own, so they are few. */
 export function rowLengths(contextLength: number): number[] {
   if (contextLength <= attentionBlock) return [contextLength];
-  const blocks = Math.ceil(contextLength / attentionBlock);
-  const steps: number[] = [];
-  for (let size = 1; size < blocks; size *= 2) steps.push(size, ...(size > 1 && size * 1.5 < blocks ? [size * 1.5] : []));
-  return [...steps, blocks].map((count) => count * attentionBlock);
+  const lengths = [attentionBlock];
+  for (let length = attentionBlock; length < contextLength; length *= 2) lengths.push(Math.min(length * 2, Math.ceil(contextLength / attentionBlock) * attentionBlock));
+  return lengths;
 }
 
 function fillRows(items: readonly PackItem[], lengths: readonly number[]): Row[] {

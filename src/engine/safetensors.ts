@@ -34,13 +34,14 @@ export async function readSafetensors(path: string): Promise<{ tensors: Record<s
   if (headerBytes > BigInt(Math.min(maxHeaderBytes, file.length - 8))) return broken(path, `its header claims ${headerBytes.toString()} bytes and the file has ${file.length}`);
   const start = 8 + Number(headerBytes);
   const { __metadata__: metadata = {}, ...entries } = parseHeader(path, file.toString("utf8", 8, start));
-  const tensors: Record<string, StoredTensor> = {};
+  const parts = Object.entries(entries).map(([name, entry]) => ({ name, ...readTensor({ path, name, file, start }, entry) }));
   let end = 0;
-  for (const [name, entry] of Object.entries(entries)) {
-    tensors[name] = readTensor({ path, name, file, start }, entry);
-    end += tensors[name].data.byteLength;
+  for (const { name, from, tensor } of parts.toSorted((a, b) => a.from - b.from)) {
+    if (from !== end && tensor.data.length > 0) return broken(path, `tensor ${name} starts at ${from} and the one before it ends at ${end}`);
+    end += tensor.data.byteLength;
   }
   if (start + end !== file.length) return broken(path, `its tensors cover ${end} bytes, but ${file.length - start} follow the header`);
+  const tensors = Object.fromEntries(parts.map(({ name, tensor }) => [name, tensor]));
   return { tensors, metadata: metadata as Record<string, string> };
 }
 
@@ -55,7 +56,7 @@ function parseHeader(path: string, text: string): Record<string, unknown> {
   return header as Record<string, unknown>;
 }
 
-function readTensor(at: { path: string; name: string; file: Buffer; start: number }, entry: unknown): StoredTensor {
+function readTensor(at: { path: string; name: string; file: Buffer; start: number }, entry: unknown): { from: number; tensor: StoredTensor } {
   const { dtype, shape, data_offsets: offsets } = (entry ?? {}) as Record<string, unknown>;
   if (dtype !== "F32") return broken(at.path, `tensor ${at.name} has type ${String(dtype)}, expected F32`);
   if (!isSizes(shape) || !isSizes(offsets) || offsets.length !== 2) return broken(at.path, `tensor ${at.name} has no valid shape and offsets`);
@@ -65,7 +66,7 @@ function readTensor(at: { path: string; name: string; file: Buffer; start: numbe
   if (at.start + to > at.file.length) return broken(at.path, `tensor ${at.name} ends at byte ${at.start + to} and the file has ${at.file.length}: it is truncated`);
   const copy = new Uint8Array(bytes);
   copy.set(at.file.subarray(at.start + from, at.start + to));
-  return { shape, data: new Float32Array(copy.buffer) };
+  return { from, tensor: { shape, data: new Float32Array(copy.buffer) } };
 }
 
 function isSizes(value: unknown): value is number[] {

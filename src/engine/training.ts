@@ -12,7 +12,7 @@ import type { SessionCache } from "./session-cache.ts";
 import type { AdamSettings, CrossEntropyRow, StepMetrics } from "./types.ts";
 
 /** Tokens per run of a training graph; more are accumulated over several runs. Bounds memory. */
-const chunkTokens = 2048;
+export const chunkTokens = 2048;
 
 /** A graph for each row length, under one name. */
 export interface GraphFamily {
