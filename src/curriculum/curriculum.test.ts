@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { remember, selectExamples, selectReplay } from "./archive.ts";
 import type { ArchiveEntry } from "./archive.ts";
 import { activeSkills, assignSkills } from "./rotation.ts";
-import { initialState, mustRegenerate, takeMeasured, withCurrent, withEntries, withReturn, withWaiting } from "./state.ts";
+import { initialState, withEntries, withReturn } from "./state.ts";
 
 const bands = { positiveBand: [0.15, 0.85], tooEasy: 0.9, tooHard: 0.1 } as const;
 
@@ -99,9 +99,7 @@ describe("rotation", () => {
 describe("state", () => {
   test("is plain JSON and is not mutated", () => {
     const before = JSON.stringify(initialState);
-    let state = withEntries(initialState, [entry("e", 0.5)], 5);
-    state = withWaiting(state, [{ environmentId: "e", skill: "logic", family: "f", iteration: 0 }]);
-    state = withCurrent(withReturn(state, "logic", 0.5, { fastRate: 0.3, slowRate: 0.05 }), { environmentIds: ["e"], since: 0 });
+    const state = withReturn(withEntries(initialState, [entry("e", 0.5)], 5), "logic", 0.5, { fastRate: 0.3, slowRate: 0.05 });
     expect(JSON.parse(JSON.stringify(state))).toEqual(state);
     expect(JSON.stringify(initialState)).toBe(before);
   });
@@ -110,21 +108,5 @@ describe("state", () => {
     const rates = { fastRate: 0.5, slowRate: 0.1 };
     const state = withReturn(withReturn(initialState, "logic", 0, rates), "logic", 1, rates);
     expect(state.averages).toEqual({ logic: { fast: 0.5, slow: 0.1 } });
-  });
-
-  test("designs wait until their window of k iterations has been played", () => {
-    const design = { environmentId: "e", skill: "logic", family: "f", iteration: 4 };
-    const state = withWaiting(initialState, [design]);
-    expect(takeMeasured(state, 4, 1).measured).toEqual([design]);
-    expect(takeMeasured(state, 6, 4).measured).toEqual([]);
-    const taken = takeMeasured(state, 7, 4);
-    expect(taken.measured).toEqual([design]);
-    expect(taken.state.waiting).toEqual([]);
-  });
-
-  test("a set is replaced every k iterations", () => {
-    expect(mustRegenerate(initialState, 0, 4)).toBe(true);
-    const state = withCurrent(initialState, { environmentIds: [], since: 4 });
-    expect([4, 5, 6, 7, 8].map((iteration) => mustRegenerate(state, iteration, 4))).toEqual([false, false, false, false, true]);
   });
 });

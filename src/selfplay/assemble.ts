@@ -1,13 +1,14 @@
 import { isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { embeddedRenderer } from "../chat/renderer.ts";
+import { mergeInputs } from "../config/merge.ts";
 import type { Config } from "../config/schema.ts";
 import { monotonicClock } from "../core/clock.ts";
-import { manifestPaths, openCorpus } from "../corpus/corpus.ts";
+import { bundledCorpus, openCorpus } from "../corpus/corpus.ts";
 import { loadTokenizer } from "../engine/bpe.ts";
 import { EngineHost } from "../engine/engine.ts";
 import { loadSuite } from "../evaluation/suite.ts";
-import { defaultGates } from "../gates/config.ts";
+import { defaultGates, type GatesConfig } from "../gates/config.ts";
 import { embedded } from "../policy/embedded.ts";
 import { openSandbox } from "../sandbox/pool.ts";
 import type { RunStore } from "../storage/run-store.ts";
@@ -30,15 +31,11 @@ export function packagePath(path: string): string {
   return isAbsolute(path) ? path : join(fileURLToPath(new URL("../../", import.meta.url)), path);
 }
 
-function corpusPaths({ corpus: { paths } }: Config): readonly string[] {
-  return paths.length === 0 ? manifestPaths(packagePath("corpora/manifest.json")) : paths.map(packagePath);
-}
-
 /** Starts engine and sandbox and opens corpus and suites. @throws SpadeError engine.*, sandbox.*, corpus.*, usage.suite */
 export async function assemble(config: Config, store: RunStore, listener: Listener): Promise<Assembled> {
   const model = packagePath(config.policy.model);
   const tokenizer = await loadTokenizer(join(model, "tokenizer.json"));
-  const corpus = await openCorpus(corpusPaths(config), { maxWords: config.corpus.maxWords });
+  const corpus = await openCorpus(config.corpus.paths.length === 0 ? bundledCorpus() : config.corpus.paths.map(packagePath), { maxWords: config.corpus.maxWords });
   const suites = await Promise.all(suiteDirectories.map((directory) => loadSuite(packagePath(directory))));
   const stack = new AsyncDisposableStack();
   stack.defer(() => corpus.close());
@@ -55,7 +52,7 @@ export async function assemble(config: Config, store: RunStore, listener: Listen
     });
     const deps: Dependencies = {
       config,
-      gates: { ...defaultGates, maxTurns: config.play.maxTurns },
+      gates: { ...(mergeInputs(defaultGates, config.gates) as GatesConfig), maxTurns: config.play.maxTurns },
       policy,
       trainer,
       renderer: embeddedRenderer(tokenizer),

@@ -3,8 +3,9 @@ import { resolveConfig } from "../config/load.ts";
 import { SpadeError } from "../core/errors.ts";
 import { iterationMetrics } from "../report/iteration-metrics.ts";
 import { readIterationRows } from "../report/run-rows.ts";
-import { findCheckpoint, pruneCheckpoints, removeLeftovers, saveCheckpoint } from "../storage/checkpoints.ts";
+import { pruneCheckpoints, saveCheckpoint } from "../storage/checkpoints.ts";
 import type { IterationWriter } from "../storage/iteration-writer.ts";
+import { resumePoint } from "../storage/resume.ts";
 import { RunStore } from "../storage/run-store.ts";
 import { assemble } from "./assemble.ts";
 import { type Dependencies, stageReporter } from "./dependencies.ts";
@@ -34,33 +35,27 @@ export async function createRun(options: {
   const store = RunStore.create(directory, { name, programVersion, config: loaded.config, configDigest: loaded.digest, provenance });
   return withStore(store, async () => {
     await using assembled = await assemble(loaded.config, store, listener);
-    return loop(assembled.deps, { from: 0, state: initialState, notes: assembled.notes });
+    return await loop(assembled.deps, { from: 0, state: initialState, notes: assembled.notes });
   });
 }
 
 /**
  * Goes on with a run from its last committed iteration and newest whole checkpoint. What an unfinished iteration left is
  * ignored; a damaged checkpoint is passed over, and the iterations after the older one are made again.
- * @throws SpadeError storage.missing, storage.version, storage.locked, storage.corrupt, storage.checkpoint
+ * @throws SpadeError storage.missing, storage.version, storage.locked, storage.corrupt
  */
 export async function resumeRun(options: { readonly directory: string; readonly programVersion: string; readonly listener: Listener }): Promise<RunResult> {
   const { directory, programVersion, listener } = options;
   const store = RunStore.open(directory, { programVersion });
   return withStore(store, async () => {
-    removeLeftovers(directory);
     const config = resolveConfig(directory, store.header.config).config;
-    const last = store.lastIteration();
-    if (last !== undefined && last >= config.run.iterations) return { directory, digest: store.digest() };
+    const { checkpoint, nextIteration, damaged } = await resumePoint(store);
+    if (nextIteration > config.run.iterations) return { directory, digest: store.digest() };
     await using assembled = await assemble(config, store, listener);
-    if (last === undefined) return loop(assembled.deps, { from: 0, state: initialState, notes: assembled.notes });
-    const { checkpoint, damaged } = await findCheckpoint(directory, last);
     const notes = [...assembled.notes, ...damaged.map((error) => error.message)];
-    if (checkpoint === undefined) {
-      throw new SpadeError("storage.checkpoint", `The run ${directory} has no whole checkpoint left: ${damaged.map((error) => error.message).join(" ")} Its record is intact and can be read; start a new run to train.`);
-    }
-    if (checkpoint.iteration < last) store.rewind(checkpoint.iteration);
+    if (checkpoint === undefined) return await loop(assembled.deps, { from: 0, state: initialState, notes });
     await assembled.deps.trainer.load(checkpoint.directory);
-    return loop(assembled.deps, { from: checkpoint.iteration + 1, state: readState(store, checkpoint.iteration), notes });
+    return await loop(assembled.deps, { from: nextIteration, state: readState(store, checkpoint.iteration), notes });
   });
 }
 
