@@ -63,12 +63,12 @@ function blocked(context: Context): Draft {
     heads: things.slice(0, 2),
     draw: [
       ...(rng.chance(0.5) ? [`${v(order)} = r.sample(${wordList(things)}, ${n})`] : [`${v(order)} = ${wordList(things)}`, `r.shuffle(${v(order)})`]),
-      `${v(i)} = r.randint(1, ${n - (mode === "stop" ? 2 : 1)})`,
+      `${v(i)} = r.randint(${mode === "run" ? 2 : 1}, ${n - (mode === "stop" ? 2 : 1)})`,
       `${clues} = [f"${clue}" for a, b in zip(${v(order)}, ${v(order)}[1:])]`,
       ...(level >= 3 ? [`r.shuffle(${clues})`] : []),
     ],
     sentences: [
-      rng.pick([`{' '.join(${clues})}`, `{', '.join(${v(order)})} form a chain. {' '.join(${clues})}`]),
+      rng.pick([`{' '.join(${clues})}`, `{', '.join(sorted(${v(order)}))} form a chain. {' '.join(${clues})}`]),
       say(rng, ["Now <w> breaks.", "One day <w> fails.", "Then <w> is blocked.", "Suppose <w> stops.", "Someone removes <w>."], { w: `{${v(order)}[${v(i)}]}` }),
       say(rng, asks),
     ],
@@ -100,6 +100,7 @@ function fault(context: Context): Draft {
   return {
     kind: "multi",
     maxTurns: turns,
+    format: `Use ${test} X, then ${fix} X.`,
     suffixes: ["Fault", "Repair", "Diagnosis"],
     heads: things.slice(0, 2),
     draw: [
@@ -154,6 +155,7 @@ function levers(context: Context): Draft {
   return {
     kind: "multi",
     maxTurns: n + 1,
+    format: `Use ${press} X, then ${reply} X.`,
     suffixes: ["Levers", "Effects", "Causes"],
     heads: [P, ...things.slice(0, 1)],
     draw: [

@@ -53,6 +53,8 @@ export interface SingleDraft extends DraftBase {
 export interface MultiDraft extends DraftBase {
   readonly kind: "multi";
   readonly maxTurns: number;
+  /** Form of an action, for the hint. */
+  readonly format: string;
   readonly step: readonly string[];
   readonly solution: readonly string[];
   readonly player: (state: Reader) => Player;

@@ -60,7 +60,7 @@ export function sampleGame(rng: Rng, document: GroundingDocument, choice: GameCh
     const single = { ...context, v: local ? (name: string) => name : (name: string) => `self.${name}` };
     const draft = varied(single, family.draft(single));
     const source = assemble(rng, draft, local);
-    const hint = rng.chance(0.3) ? rng.sample(draft.hints, 2).join(" ") : rng.pick(draft.hints);
+    const hint = hintOf(rng, draft);
     const program = { family: family.name, skill: family.skill, source, hint, difficulty };
     if (source.length > maxChars) continue;
     const game = new Game(source);
@@ -72,6 +72,15 @@ export function sampleGame(rng: Rng, document: GroundingDocument, choice: GameCh
 /** Draws a program of a skill at a difficulty, both free when absent. */
 export function sampleProgram(rng: Rng, document: GroundingDocument, skill?: string, difficulty?: Difficulty): GeneratedProgram {
   return sampleGame(rng, document, { skill, difficulty }).program;
+}
+
+const formats = { number: ["Reply with the number.", "Answer with one number.", "Box the number."], word: ["Reply with one word.", "Answer with the name only."], list: ["Reply with all of them in order.", "Answer in the order asked for, with spaces."] };
+
+/** Strategy, and often the form of the answer. */
+function hintOf(rng: Rng, draft: Draft): string {
+  const strategy = rng.chance(0.2) ? rng.sample(draft.hints, 2).join(" ") : rng.pick(draft.hints);
+  const format = draft.kind === "multi" ? draft.format : rng.pick(formats[draft.answer]);
+  return rng.chance(0.5) && !/\b(?:Reply|Answer|Box|box)\b/.test(strategy) ? `${strategy} ${format}` : strategy;
 }
 
 /** Whether the solution wins on a few seeds and the seeds differ. */

@@ -130,6 +130,7 @@ function lock(context: Context): Draft {
   return {
     kind: "multi",
     maxTurns: turns,
+    format: `Reply with ${n} numbers.`,
     suffixes: ["Lock", "Dials"],
     heads: [P, Q],
     draw: [`self.${code} = [r.randint(1, ${high}) for _ in range(${n})]`],

@@ -170,6 +170,7 @@ function filling(context: Context): ReturnType<Family["draft"]> {
   return {
     kind: "multi",
     maxTurns: turns + big - 1,
+    format: `Reply ${act} 1 or ${act} ${big}.`,
     suffixes: ["Filling", "Refill"],
     heads: [P, Q],
     draw: [`self.goal = r.randint(${low}, ${high})`, rng.chance(0.5) ? "self.level = 0" : "self.level = r.randint(0, 1)"],
@@ -199,7 +200,7 @@ function filling(context: Context): ReturnType<Family["draft"]> {
       };
     },
     guess: (_, random) => `${act} ${random.pick([1, big])}`,
-    hints: [`Use the large step while it still fits, then single steps. Reply like ${act} 1.`, "Watch how much is missing; never go over."],
+    hints: ["Use the large step while it still fits, then single steps.", "Watch how much is missing; never go over."],
   };
 }
 

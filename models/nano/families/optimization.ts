@@ -142,6 +142,7 @@ function tuning(context: Context): Draft {
   return {
     kind: "multi",
     maxTurns: turns,
+    format: "Reply with one number.",
     suffixes: ["Tuning", "Dial", "Setting"],
     heads: [P, Q],
     draw: [rng.chance(0.5) ? `self.${best} = r.randint(1, ${high})` : `self.${best} = r.choice(range(1, ${high + 1}))`],

@@ -103,6 +103,7 @@ function machine(context: Context): Draft {
   return {
     kind: "multi",
     maxTurns: turns,
+    format: `Use ${ask} N, then ${reply} N.`,
     suffixes: ["Machine", "Rule", "Box"],
     heads: [P, Q],
     draw,

@@ -101,6 +101,7 @@ function navigate(context: Context): Draft {
   return {
     kind: "multi",
     maxTurns: 2 * reach + 1,
+    format: "Reply with one direction.",
     suffixes: ["Trip", "Steering", "Track"],
     heads: rng.chance(0.5) ? [P] : [Q],
     draw: [`self.x, self.y = ${base.join(", ")}`, ...rng.pick([[`self.u = ${far(base[0])}`, `self.w = ${far(base[1])}`], [`self.u, self.w = ${far(base[0])}, ${far(base[1])}`]])],
@@ -128,7 +129,7 @@ function navigate(context: Context): Draft {
       };
     },
     guess: (_, random) => random.pick([plus, minus, up, down]),
-    hints: ["Settle the first number, then the second, by comparing with the goal.", "Every move must bring you closer. Reply with one direction.", "Compare your place with the goal and move along one number at a time."],
+    hints: ["Settle the first number, then the second, by comparing with the goal.", "Every move must bring you closer.", "Compare your place with the goal and move along one number at a time."],
   };
 }
 
@@ -154,6 +155,7 @@ function seek(context: Context): Draft {
   return {
     kind: "multi",
     maxTurns: turns,
+    format: "Reply with one number.",
     suffixes: ["Search", "Hunt", "Seek"],
     heads: [P, Q],
     draw: [`self.${spot} = r.randint(2, ${high})`],
