@@ -15,7 +15,7 @@ export interface CommandSpec {
   readonly usage: string;
   readonly summary: string;
   readonly options: readonly OptionSpec[];
-  readonly run: (args: Arguments) => Promise<number>;
+  readonly run: (args: Arguments) => number | Promise<number>;
 }
 
 /** Parsed arguments of one command. */
@@ -66,7 +66,7 @@ export function parseArguments(spec: CommandSpec, words: readonly string[]): Arg
   );
   try {
     const { values, positionals } = parseArgs({ args: [...words], options, allowPositionals: true, strict: true });
-    return new Arguments(spec, positionals, values as Record<string, string | boolean | undefined>);
+    return new Arguments(spec, positionals, values);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message.split(". ")[0] : String(cause);
     throw new SpadeError("usage.option", `${reason ?? ""}. See: spade ${spec.name} --help`, { cause });
@@ -75,8 +75,8 @@ export function parseArguments(spec: CommandSpec, words: readonly string[]): Arg
 
 /** Help text of one command. */
 export function commandHelp(spec: CommandSpec): string {
-  const options = [...spec.options, { name: "help", help: "show this text" }];
-  const left = options.map((option) => `--${option.name}${"value" in option && option.value !== undefined ? ` ${option.value}` : ""}`);
+  const options: readonly OptionSpec[] = [...spec.options, { name: "help", help: "show this text" }];
+  const left = options.map((option) => `--${option.name}${option.value === undefined ? "" : ` ${option.value}`}`);
   const width = Math.max(...left.map((text) => text.length));
   return [`spade ${spec.usage}`, "", spec.summary, "", "Options", ...options.map((option, i) => `  ${(left[i] ?? "").padEnd(width)}  ${option.help}`)].join("\n");
 }

@@ -20,7 +20,7 @@ export const environmentCommand: CommandSpec = {
     { name: "seed", value: "S", help: "seed of reset when playing (default 0)" },
     { name: "json", help: "print JSON (list and show)" },
   ],
-  run: async (args) => {
+  run: (args) => {
     const action = args.required(0, "list, show or play");
     if (action === "list") return list(args);
     if (action === "show") return show(args);
@@ -84,9 +84,8 @@ async function play(args: Arguments): Promise<number> {
   await using stack = new AsyncDisposableStack();
   const sandbox = await openSandbox({ lanes: 1 });
   stack.defer(() => sandbox.close());
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  stack.defer(() => Promise.resolve(terminal.close()));
-  return playInteractively(sandbox, program, { seed: args.integer("seed") ?? 0, ask: () => terminal.question("> ") });
+  using terminal = createInterface({ input: process.stdin, output: process.stdout });
+  return await playInteractively(sandbox, program, { seed: args.integer("seed") ?? 0, ask: () => terminal.question("> ") });
 }
 
 async function playInteractively(sandbox: Sandbox, program: Program, options: { readonly seed: number; readonly ask: () => Promise<string> }): Promise<number> {

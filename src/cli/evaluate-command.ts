@@ -10,7 +10,7 @@ import { type Evaluation, evaluate } from "../evaluation/evaluate.ts";
 import { loadSuite } from "../evaluation/suite.ts";
 import { embedded } from "../policy/embedded.ts";
 import { openSandbox } from "../sandbox/pool.ts";
-import { packagePath, suiteDirectories } from "../selfplay/assemble.ts";
+import { packagePath } from "../selfplay/assemble.ts";
 import { dialogueOf } from "../selfplay/dependencies.ts";
 import { evaluationSeeds } from "../selfplay/evaluation.ts";
 import { listCheckpoints } from "../storage/checkpoints.ts";
@@ -73,8 +73,9 @@ function findSubjects(directory: string): Subject[] {
 }
 
 async function evaluateOne(subject: Subject, args: Arguments): Promise<Evaluation[]> {
-  const { play } = loadConfig("quickstart").config;
-  const suites = await Promise.all((args.text("suite") === undefined ? suiteDirectories.map(packagePath) : [args.text("suite") ?? ""]).map(loadSuite));
+  const { play, evaluation } = loadConfig("quickstart").config;
+  const suite = args.text("suite");
+  const suites = await Promise.all((suite === undefined ? evaluation.suites.map(packagePath) : [suite]).map(loadSuite));
   const tokenizer = await loadTokenizer(subject.tokenizer);
   await using stack = new AsyncDisposableStack();
   const host = await EngineHost.create({ source: { kind: "directory", directory: subject.weights }, threads: args.integer("threads") ?? 2 });
@@ -83,11 +84,11 @@ async function evaluateOne(subject: Subject, args: Arguments): Promise<Evaluatio
   stack.defer(() => sandbox.close());
   const { policy } = await embedded(host, { stopToken: tokenizer.special.end, maxPolicyLag: 0, keepReference: false, allowSamplingMismatch: false });
   const evaluations: Evaluation[] = [];
-  for (const suite of suites) {
-    process.stderr.write(`${subject.name}: playing ${suite.name}\n`);
+  for (const played of suites) {
+    process.stderr.write(`${subject.name}: playing ${played.name}\n`);
     evaluations.push(
       await evaluate({
-        suite,
+        suite: played,
         policy,
         sandbox,
         dialogue: dialogueOf(embeddedRenderer(tokenizer)),

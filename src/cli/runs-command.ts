@@ -12,7 +12,7 @@ export const runsCommand: CommandSpec = {
   usage: "runs list [DIR]  |  runs show <run>",
   summary: "List the runs in a directory (default: runs), or show one run's tables and environments.",
   options: [{ name: "json", help: "print JSON" }],
-  run: async (args) => {
+  run: (args) => {
     const action = args.required(0, "list or show");
     if (action === "list") return list(args);
     if (action === "show") return show(args);
@@ -34,7 +34,7 @@ function describe(directory: string): { directory: string; name: string; iterati
   try {
     const { name, config, provenance } = store.header;
     const planned = (config as { run: { iterations: number } }).run.iterations;
-    return { directory, name, iterations: store.lastIteration() ?? 0, planned, started: String(provenance["started"] ?? "") };
+    return { directory, name, iterations: store.lastIteration() ?? 0, planned, started: typeof provenance["started"] === "string" ? provenance["started"] : "" };
   } finally {
     store.close();
   }

@@ -23,9 +23,6 @@ export interface Assembled extends AsyncDisposable {
   readonly notes: readonly string[];
 }
 
-/** Hand-written suites that every run is evaluated on. */
-export const suiteDirectories = ["environments/heldout", "environments/easy"];
-
 /** A path of the configuration: relative ones are taken from the package's root. */
 export function packagePath(path: string): string {
   return isAbsolute(path) ? path : join(fileURLToPath(new URL("../../", import.meta.url)), path);
@@ -36,7 +33,7 @@ export async function assemble(config: Config, store: RunStore, listener: Listen
   const model = packagePath(config.policy.model);
   const tokenizer = await loadTokenizer(join(model, "tokenizer.json"));
   const corpus = await openCorpus(config.corpus.paths.length === 0 ? bundledCorpus() : config.corpus.paths.map(packagePath), { maxWords: config.corpus.maxWords });
-  const suites = await Promise.all(suiteDirectories.map((directory) => loadSuite(packagePath(directory))));
+  const suites = await Promise.all(config.evaluation.suites.map((directory) => loadSuite(packagePath(directory))));
   const stack = new AsyncDisposableStack();
   stack.defer(() => corpus.close());
   try {

@@ -34,14 +34,14 @@ export async function openWindow(iteration: number, state: LoopState, deps: Depe
 
 /** Designs one set: tasks, candidates, gates, hints; appends all of it to the record. `prefix` begins the tasks' ids and names their seeds. */
 export async function designSet(set: { readonly iteration: number; readonly prefix: string }, state: LoopState, deps: Dependencies, writer: IterationWriter): Promise<{ readonly tasks: readonly ArchivedTask[]; readonly designs: readonly Design[]; readonly admitted: readonly AdmittedDesign[] }> {
-  const tasks = await designTasks(set.prefix, state, deps);
+  const tasks = designTasks(set.prefix, state, deps);
   const designs = await writeDesigns(set.iteration, tasks, deps);
   const hints = await writeHints(set.iteration, designs.filter(isAdmitted), deps);
   recordDesigns(writer, { tasks, designs, hints, kinds: deps.kinds });
   return { tasks, designs, admitted: admittedEnvironments(designs, hints) };
 }
 
-async function designTasks(prefix: string, state: LoopState, deps: Dependencies): Promise<ArchivedTask[]> {
+function designTasks(prefix: string, state: LoopState, deps: Dependencies): ArchivedTask[] {
   const { config, corpus } = deps;
   const { skills, activeSkills: active, tasksPerIteration, positives, negatives } = config.design;
   const assigned = assignSkills(activeSkills(skills, active, state.round), tasksPerIteration);
