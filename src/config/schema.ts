@@ -135,6 +135,8 @@ const environmentsSchema = z.discriminatedUnion("kind", [
 ]);
 
 const evaluationSchema = z.strictObject({
+  /** Directories of hand-written programs; a relative path is taken from the package's root. */
+  suites: z.array(z.string().min(1)).default(["environments/heldout", "environments/easy"]),
   /** 0: only before and after the run. */
   everyIterations: z.int().min(0).default(0),
   seedsPerProgram: count.default(8),
