@@ -18,7 +18,7 @@ import type { DocumentSource } from "./documents.ts";
 import { families, sampleGame } from "./families/index.ts";
 
 /** What an assessment needs; everything it draws follows from `seed`. */
-export interface AssessmentContext {
+interface AssessmentContext {
   readonly policy: Policy;
   readonly renderer: Renderer;
   readonly sandbox: Sandbox;

@@ -52,7 +52,7 @@ export async function pretrain(options: PretrainOptions): Promise<void> {
 }
 
 /** Mean loss per kind of demonstration, over what the policy says itself. */
-export async function validationLosses(engine: EngineHost, examples: readonly Example[]): Promise<Record<ExampleKind, number>> {
+async function validationLosses(engine: EngineHost, examples: readonly Example[]): Promise<Record<ExampleKind, number>> {
   const losses = { designer: 0, hint: 0, agent: 0 };
   for (const kind of exampleKinds) {
     losses[kind] = (await engine.crossEntropyLoss(examples.filter((example) => example.kind === kind))).loss;
