@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { monotonicClock } from "../core/clock.ts";
 import { SpadeError } from "../core/errors.ts";
 import { encodeFrame, FrameReader } from "./frames.ts";
-import { childArguments, childDirectory, childEnvironment, pyodideDirectory, type Image } from "./image.ts";
+import { childCommand, childDirectory, childEnvironment, pyodideDirectory, type Image } from "./image.ts";
 import { killGraceMs, residentOverheadBytes } from "./limits.ts";
 import type { Reply, Request } from "./messages.ts";
 import type { GuestFailureCode, Limits } from "./sandbox.ts";
@@ -77,7 +77,7 @@ export class Child {
     };
     const readable = [pyodideDirectory, image.path, childDirectory, join(here, "frames.ts"), join(here, "messages.ts")];
     this.progressFile = openUnlinked(dirname(image.path));
-    this.process = spawn(process.execPath, [...childArguments(readable), join(childDirectory, "main.ts"), JSON.stringify(options)], {
+    this.process = spawn(...childCommand(readable, [join(childDirectory, "main.ts"), JSON.stringify(options)]), {
       env: childEnvironment,
       cwd: childDirectory,
       detached: true,
@@ -111,12 +111,15 @@ export class Child {
     this.channel.write(encodeFrame(request));
     let index = 0;
     let since = monotonicClock();
+    let overdue = 0;
     const watch = (): void => {
       const now = this.progress();
       if (now !== index) {
         index = now;
         since = monotonicClock();
-      } else if (monotonicClock() - since > this.limits.wallMsPerCall + killGraceMs) {
+        overdue = 0;
+      } else if (monotonicClock() - since > this.limits.wallMsPerCall + killGraceMs && ++overdue > 2) {
+        // Overdue at several polls: if this process itself was held up, the answer has been read by now.
         this.condemn("timeout", `the call was still running after its wall limit of ${this.limits.wallMsPerCall} ms`);
       }
       if (this.residentBytes() > residentOverheadBytes + this.limits.memoryLimitBytes) {

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { spawn } from "node:child_process";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { healthySource, hostileFixtures } from "./fixtures.ts";
 import type { ObservedSandbox } from "./pool.ts";
 import type { ProgramHandle } from "./sandbox.ts";
-import { descendantsOf } from "./test-processes.ts";
+import { cpuTicks, descendantsOf, isRunning } from "./test-processes.ts";
 import { createOne, openProgram, openTestSandbox, valueOf } from "./test-sandbox.ts";
 
 const wallMs = 1000;
@@ -95,6 +96,17 @@ describe("hostile programs", () => {
     await handle.close();
   });
 
+  test("many traps deep in the stack leave the interpreter as it was", async () => {
+    const deep = "import os\ndef dive(n):\n    return sorted([0], key=lambda _: dive(n - 1) if n else os._exit(0))\n";
+    const handle = await openProgram(sandbox, deep + healthySource.replace("def step(self, action):", "def step(self, action):\n        if action == 'trap': dive(60)"), 0);
+    const expected = await play(handle, 5);
+    const ids = (await handle.create(Array.from({ length: 100 }, (_, i) => i))).map((result) => valueOf(result).instance);
+    const results = await handle.step(ids.map((instance) => ({ instance, action: "trap" })));
+    expect(results.every((result) => !result.ok && result.failure.code === "exit")).toBe(true);
+    expect(await play(handle, 5)).toEqual(expected);
+    await handle.close();
+  });
+
   test("failures at load have their codes", async () => {
     const codeOf = async (source: string) => {
       const result = await sandbox.open({ language: "python", source });
@@ -109,6 +121,24 @@ describe("hostile programs", () => {
     expect(await codeOf("while True: pass")).toBe("fuel");
     expect(await codeOf("sum(range(10 ** 12))")).toBe("timeout");
     expect(await codeOf("class A:\n    def __init__(self): raise ValueError('no')\n    def reset(self, seed): pass\n    def step(self, action): pass")).toBe("raise");
+  });
+
+  test.runIf(process.platform === "linux")("a killed parent leaves no child, not even one in an endless native loop (Linux: /proc, setpriv)", async () => {
+    const script = `
+      import { openProgram, openTestSandbox } from ${JSON.stringify(new URL("test-sandbox.ts", import.meta.url).href)};
+      const sandbox = await openTestSandbox({ wallMsPerCall: 60_000 });
+      const handle = await openProgram(sandbox, ${JSON.stringify(healthySource.replace("def reset", "def __init__(self):\n        pass\n    def reset").replace("self.rng = ", "seed and sum(range(10 ** 12))\n        self.rng = "))});
+      await handle.create([0]);
+      void handle.create([1]);
+      console.log(sandbox.pids()[0]);
+    `;
+    const parent = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: ["ignore", "pipe", "inherit"] });
+    const pid = await new Promise<number>((resolve) => parent.stdout.once("data", (chunk: Buffer) => resolve(Number(chunk.toString("utf8")))));
+    const before = cpuTicks(pid);
+    // It is in the loop when it has burned another half second.
+    await vi.waitFor(() => expect(cpuTicks(pid)).toBeGreaterThan(before + 50), { timeout: 10_000 });
+    parent.kill("SIGKILL");
+    await vi.waitFor(() => expect(isRunning(pid)).toBe(false), { timeout: 5000 });
   });
 
   test("nothing is left after close", async () => {

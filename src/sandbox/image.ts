@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { homedir } from "node:os";
@@ -19,8 +20,10 @@ export interface Image {
 
 const here = dirname(fileURLToPath(import.meta.url));
 
+const require = createRequire(import.meta.url);
+
 /** Directory of the pinned Pyodide package. */
-export const pyodideDirectory = dirname(createRequire(import.meta.url).resolve("pyodide"));
+export const pyodideDirectory = dirname(require.resolve("pyodide"));
 /** Files of the child; the only code it may read. */
 export const childDirectory = join(here, "child");
 const guestDirectory = join(here, "guest");
@@ -36,6 +39,16 @@ export function defaultCacheDirectory(): string {
 /** Arguments of a child under Node's permission mode that may read `paths` and nothing else. */
 export function childArguments(paths: readonly string[]): string[] {
   return ["--permission", "--no-warnings", `--stack-size=${childStackKiB}`, ...paths.map((path) => `--allow-fs-read=${path}`)];
+}
+
+/** A program that lets a child die with its parent, where the platform has one (Linux with util-linux). */
+const withParent = ["/usr/bin/setpriv", "/bin/setpriv"].find((path) => process.platform === "linux" && existsSync(path));
+
+/** Command line of a child: Node under its restrictions. A child in an endless native loop cannot see that its parent was killed. */
+export function childCommand(readable: readonly string[], script: readonly string[]): readonly [string, string[]] {
+  const node = [process.execPath, ...childArguments(readable), ...script];
+  const command = withParent === undefined ? node : [withParent, "--pdeathsig", "KILL", ...node];
+  return [command[0] ?? process.execPath, command.slice(1)];
 }
 
 /** Environment of a child: nothing but a fixed time zone. */
@@ -108,8 +121,8 @@ async function writing(cacheDirectory: string, write: () => Promise<void>): Prom
 /** Runs the builder in a child with the same restrictions as the children that run programs. */
 function runBuild(): Promise<Buffer> {
   const frames = [join(here, "frames.ts"), join(here, "messages.ts")];
-  const flags = childArguments([pyodideDirectory, childDirectory, guestDirectory, ...frames]);
-  const child = spawn(process.execPath, [...flags, join(childDirectory, "build.ts"), pyodideDirectory, guestDirectory], {
+  const readable = [pyodideDirectory, childDirectory, guestDirectory, ...frames];
+  const child = spawn(...childCommand(readable, [join(childDirectory, "build.ts"), pyodideDirectory, guestDirectory]), {
     env: childEnvironment,
     stdio: ["ignore", "ignore", "pipe", "ignore", "pipe"],
   });

@@ -67,7 +67,7 @@ export class LoadedProgram implements ProgramHandle, Tenant {
   /** Loads the program for the first time. */
   async open(): Promise<GuestResult<ProgramHandle>> {
     this.holder.add(this);
-    const failure = await this.holder.run(() => this.load());
+    const failure = await this.holder.run(this.key, () => this.load());
     if (failure === undefined) return { ok: true, value: this };
     this.holder.remove(this);
     return { ok: false, failure };
@@ -114,7 +114,7 @@ export class LoadedProgram implements ProgramHandle, Tenant {
     if (this.isClosed) return;
     this.isClosed = true;
     this.instances.clear();
-    await this.holder.run(async () => {
+    await this.holder.run(this.key, async () => {
       this.holder.remove(this);
       if (this.isLoaded) await this.holder.ask({ kind: "unload", program: this.key });
     });
@@ -150,7 +150,7 @@ export class LoadedProgram implements ProgramHandle, Tenant {
   private calls<T>(calls: readonly Call<T>[]): Promise<readonly GuestResult<T>[]> {
     this.assertOpen();
     if (calls.length === 0) return Promise.resolve([]);
-    return this.holder.run(async () => {
+    return this.holder.run(this.key, async () => {
       const results = new Map<Call<T>, GuestResult<T>>();
       for (;;) {
         for (const call of calls) {

@@ -232,6 +232,27 @@ describe("isolation and determinism", () => {
     await handle.close();
   });
 
+  test("fuel is exact: the same loop ends in the same way in every instance, lane and history", async () => {
+    const short = await openTestSandbox({ fuelPerCall: 200 }, 2);
+    const source = shaped("return 'ready'", "for _ in range(int(action)): pass\n        return 'x', 0, False, False, {}");
+    const outcomes = async (lane: number, warm: number): Promise<string[]> => {
+      const codes: string[] = [];
+      for (let n = 9000; n <= 10_500; n += 75) {
+        const handle = await openProgram(short, source, lane);
+        const { instance } = await createOne(handle, 0);
+        for (let i = 0; i < warm; i++) await handle.step([{ instance, action: String(37 * i) }]);
+        const result = (await handle.step([{ instance, action: String(n) }]))[0];
+        codes.push(result?.ok === false ? result.failure.code : "ok");
+        await handle.close();
+      }
+      return codes;
+    };
+    const cold = await outcomes(0, 0);
+    expect(new Set(cold)).toEqual(new Set(["ok", "fuel"]));
+    expect(await outcomes(1, 3)).toEqual(cold);
+    await short.close();
+  });
+
   test("any interleaving of calls on two instances equals the calls made alone", async () => {
     const handle = await openProgram(sandbox, healthySource, 0);
     await fc.assert(

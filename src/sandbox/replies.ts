@@ -47,9 +47,6 @@ export const readStep: Read<StepValue> = (value) => {
 export const readStrings: Read<readonly string[]> = (value) =>
   Array.isArray(value) && value.every((item) => typeof item === "string") ? value.map((item) => item.toWellFormed()) : undefined;
 
-/** Any value at all: for calls whose answer does not matter. */
-export const readNothing: Read<null> = () => null;
-
 export const readFacts: Read<ProgramFacts> = (value) => {
   if (!isFields(value)) return undefined;
   const { entry, hasSolution, maxTurns, skeleton, shingles, stateVariables } = value;

@@ -18,6 +18,22 @@ export function descendantsOf(ancestor: number): number[] {
   return [...parents.keys()].filter(isDescendant);
 }
 
+/** Processor time a process has used, in hundredths of a second. */
+export function cpuTicks(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/stat`, "utf8");
+  return Number(status.slice(status.lastIndexOf(")") + 2).split(" ")[11]);
+}
+
+/** Whether a process exists and is not a zombie. */
+export function isRunning(pid: number): boolean {
+  try {
+    const status = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return status.slice(status.lastIndexOf(")") + 2, status.lastIndexOf(")") + 3) !== "Z";
+  } catch {
+    return false;
+  }
+}
+
 function list(directory: string): string[] {
   try {
     return readdirSync(directory);

@@ -34,6 +34,7 @@ export class Server {
     this.switchMs = 0;
     this.evicted.length = 0;
     const { outcomes, lost } = this.handle(request);
+    this.makeRoom();
     return {
       outcomes,
       lost,
@@ -64,7 +65,6 @@ export class Server {
     if ("reply" in outcome && outcome.reply.startsWith('{"ok": true')) {
       this.programs.set(program, { image: this.contexts.save() });
       this.current = program;
-      this.makeRoom();
     } else {
       this.contexts.restore(this.contexts.empty);
     }
