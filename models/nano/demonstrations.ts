@@ -87,12 +87,22 @@ export function agentDemonstration(rng: Rng, documents: DocumentSource): Demonst
   return { role: "agent", family: made.program.family, skill: made.program.skill, messages: compactPrompts.play(observation, hinted ? made.program.hint : undefined), turns };
 }
 
+const openings = ["Puzzle:", "Next task.", "A short question.", "Read this with care.", "It is a rainy day.", "Here is a riddle.", "Level 2.", "The old clock strikes.", "Welcome back!", "Think first.", "Round 3."];
+const closings = ["Reply with the answer only.", "Take your time.", "Put the answer in \\boxed{}.", "No other text is needed.", "Good luck.", "There is one right answer.", "What do you say?"];
+
+/** Sometimes puts sentences around a drill that do not matter. */
+function dressed(rng: Rng, observation: string, after: readonly string[]): string {
+  const head = rng.chance(0.2) ? `${rng.pick(openings)} ` : "";
+  const tail = after.length > 0 && rng.chance(0.2) ? ` ${rng.pick(after)}` : "";
+  return head + observation + tail;
+}
+
 function drill(rng: Rng, hinted: boolean, style: Style): Demonstration {
   if (rng.chance(0.35)) {
     const game = rng.pick(allDrillGames)(rng);
-    return { role: "agent", family: "drill", skill: game.skill, messages: compactPrompts.play(game.observation, hinted ? game.hint : undefined), turns: playTurns(rng, game, style) };
+    return { role: "agent", family: "drill", skill: game.skill, messages: compactPrompts.play(dressed(rng, game.observation, []), hinted ? game.hint : undefined), turns: playTurns(rng, game, style) };
   }
   const made = rng.pick(allDrills)(rng);
   const target = respond(rng, { ...made, style, easy: made.hard ? 0.25 : 0.7 });
-  return { role: "agent", family: "drill", skill: made.skill, messages: compactPrompts.play(made.observation, hinted ? made.hint : undefined), turns: [{ target }] };
+  return { role: "agent", family: "drill", skill: made.skill, messages: compactPrompts.play(dressed(rng, made.observation, closings), hinted ? made.hint : undefined), turns: [{ target }] };
 }

@@ -49,14 +49,15 @@ const doors: Maker = (rng) => {
   return { skill: "search", observation, hint: "Take each once, in order.", player, guess: () => act(rng.pick(list)), reply: (action) => (action === act(secret) ? undefined : no), maxTurns: list.length };
 };
 
-/** The first try is refused with the list of what is allowed; then use one that is listed. */
+/** The natural first try is refused with the form that is wanted; then use that form. */
 const refused: Maker = (rng) => {
-  const allowed = rng.chance(0.5) ? randomWords(rng, rng.int(2, 4)) : rng.sample(["wait", "look", "go", "stop", "turn", "climb", "jump", "rest", "push", "pull"], rng.int(2, 4));
-  const target = rng.pick(allowed);
-  const told = say(rng, ["Invalid action: use one of <l>.", "Not understood. Allowed: <l>.", "Unknown. Please use <l>.", "Use <l>.", "That is no move. Moves: <l>."], { l: allowed.join(rng.pick([", ", " or "])) });
-  let turn = 0;
-  const player: Player = () => (turn++ === 0 ? { work: "", action: target.slice(0, 2) } : { work: "", action: target });
-  return { skill: "format", observation: say(rng, ["The word is <t>.", "Do it: <t>.", "You want <t>.", "Choose <t>.", "Aim for <t>."], { t: target }), hint: "Use a listed word.", player, guess: () => rng.pick(allowed), reply: (action) => (action === target ? undefined : told), maxTurns: 3 };
+  const target = rng.pick(randomWords(rng, 3));
+  const verb = rng.pick(["take", "use", "choose", "move", "answer", "say", "play", "set", "pick", "name", "ring", "touch"]);
+  const told = say(rng, ["Invalid action: use <v> NAME.", "Not understood. Write <v> X.", "Use <v> and a name.", "Please say <v> X.", "That is no move. Moves: <v> THING.", "Unknown. Try <v> NAME."], { v: verb });
+  const good = `${verb} ${target}`;
+  const player: Player = (observation) => (observation === undefined ? { work: "", action: target } : { work: "", action: good });
+  const observation = say(rng, ["The word is <t>.", "You want the <t>.", "Aim for the <t>.", "It is the <t> that counts.", "Your choice shall be the <t>."], { t: target });
+  return { skill: "format", observation, hint: "Follow the form you are told.", player, guess: () => rng.pick([target, verb, good]), reply: (action) => (action === good ? undefined : told), maxTurns: 3 };
 };
 
 /** Walk to a goal with the position told each turn. */
