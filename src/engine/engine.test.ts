@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EngineHost } from "./engine.ts";
 import type { AdamSettings, CrossEntropyRow, TransformerConfig } from "./types.ts";
 
-export const tinyConfig: TransformerConfig = { vocabularySize: 24, width: 16, layers: 2, heads: 2, feedForward: 32, contextLength: 48, ropeBase: 10000 };
+const tinyConfig: TransformerConfig = { vocabularySize: 24, width: 16, layers: 2, heads: 2, feedForward: 32, contextLength: 48, ropeBase: 10000 };
 const adam: AdamSettings = { learningRate: 3e-3, beta1: 0.9, beta2: 0.95, epsilon: 1e-8, weightDecay: 0.1, maxGradientNorm: 1 };
 const tinyRows: CrossEntropyRow[] = [5, 20, 48, 31].map((length, r) => ({
   tokens: Int32Array.from({ length }, (_, i) => (i * (r + 2) + r) % 24),
@@ -55,6 +55,27 @@ describe("EngineHost cross-entropy", () => {
     await second.load(directory);
     await second.crossEntropyStep(tinyRows, adam);
     expect(await second.exportWeights()).toEqual(await first.exportWeights());
+  });
+
+  it("accumulates over chunks what one chunk would give", async () => {
+    const [once, many] = [await engine(), await engine()];
+    const small = await once.crossEntropyStep(tinyRows, adam);
+    const large = await many.crossEntropyStep(Array.from({ length: 50 }, () => tinyRows).flat(), adam);
+    expect(large.tokens).toBe(small.tokens * 50);
+    expect(large.loss).toBeCloseTo(small.loss, 5);
+    expect(large.gradientNorm).toBeCloseTo(small.gradientNorm, 4);
+    const [a, b] = [await once.exportWeights(), await many.exportWeights()];
+    for (const [name, weights] of Object.entries(a)) weights.forEach((weight, i) => expect(Math.abs(weight - b[name]![i]!)).toBeLessThan(2e-4));
+  });
+
+  it("takes views of a larger buffer", async () => {
+    const host = await engine();
+    const big = new Int32Array(1000).fill(3);
+    const rows = tinyRows.map(({ tokens, weights }) => {
+      big.set(tokens, 500);
+      return { tokens: big.slice().subarray(500, 500 + tokens.length), weights };
+    });
+    expect(await host.crossEntropyLoss(rows)).toEqual(await host.crossEntropyLoss(tinyRows));
   });
 
   it("refuses a non-finite step and keeps the weights", async () => {

@@ -134,7 +134,7 @@ export class EngineHost implements EngineMethods {
       }
       const id = this.#nextId++;
       this.#pending.set(id, { resolve, reject });
-      this.#worker.postMessage({ id, method, args } satisfies EngineRequest);
+      this.#worker.postMessage({ id, method, args: args.map(compact) } satisfies EngineRequest);
     });
     return reply as ReturnType<EngineMethods[M]>;
   }
@@ -151,6 +151,16 @@ export class EngineHost implements EngineMethods {
     for (const pending of this.#pending.values()) pending.reject(this.#closed);
     this.#pending.clear();
   }
+}
+
+/** Copies typed arrays that are views of a larger buffer: posting one would send the whole buffer. */
+function compact(value: unknown): unknown {
+  if (value instanceof Int32Array || value instanceof Float32Array || value instanceof Uint8Array) {
+    return value.byteLength === value.buffer.byteLength ? value : value.slice();
+  }
+  if (Array.isArray(value)) return value.map(compact);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, compact(item)]));
 }
 
 function errorOf(reply: Extract<EngineReply, { ok: false }>): SpadeError {

@@ -23,7 +23,7 @@ export interface Model {
   reference?: Float32Array;
 }
 
-export function parameterCount(config: TransformerConfig): number {
+function parameterCount(config: TransformerConfig): number {
   return parameterSpecs(config).reduce((total, { shape }) => total + sizeOf(shape), 0);
 }
 
