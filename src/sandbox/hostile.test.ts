@@ -107,6 +107,18 @@ describe("hostile programs", () => {
     await handle.close();
   });
 
+  test("a parent that is itself held up does not blame a child that has answered", async () => {
+    const quick = await openTestSandbox({ wallMsPerCall: 500 });
+    const handle = await openProgram(quick, healthySource);
+    const { instance } = await createOne(handle, 1);
+    const step = handle.step([{ instance, action: "go" }]);
+    await new Promise((resolve) => setImmediate(resolve));
+    const until = performance.now() + 1500;
+    while (performance.now() < until);
+    expect(valueOf((await step)[0]).reward).toBe(0);
+    await quick.close();
+  });
+
   test("failures at load have their codes", async () => {
     const codeOf = async (source: string) => {
       const result = await sandbox.open({ language: "python", source });
