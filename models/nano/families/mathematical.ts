@@ -170,7 +170,7 @@ function filling(context: Context): ReturnType<Family["draft"]> {
   return {
     kind: "multi",
     maxTurns: turns + big - 1,
-    format: `Reply ${act} 1 or ${act} ${big}.`,
+    format: `Reply with ${act} and a number.`,
     suffixes: ["Filling", "Refill"],
     heads: [P, Q],
     draw: [`self.goal = r.randint(${low}, ${high})`, rng.chance(0.5) ? "self.level = 0" : "self.level = r.randint(0, 1)"],
