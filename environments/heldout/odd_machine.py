@@ -12,7 +12,7 @@ class OddMachine:
         self.plus = dice.randint(1, 9)
         self.target = dice.randint(2, 9)
         self.used = 0
-        return f"A machine changes numbers. Say feed 1 to see what it does. At the end say output N, where N is what comes out for {self.target}.", {}
+        return f"A strange mill turns grain numbers into flour numbers. Say feed 1 to try it. At the end say output N with the flour for grain {self.target}.", {}
 
     def step(self, action):
         self.used += 1

@@ -148,7 +148,6 @@ const evaluationSchema = z.strictObject({
 
 const storageSchema = z.strictObject({
   keepCheckpoints: z.int().min(2).default(2),
-  checkpointEvery: count.default(1),
 });
 
 /** The whole configuration of a run; the only place that holds defaults. Unknown keys are errors. */

@@ -11,14 +11,13 @@ import { loadSuite } from "../evaluation/suite.ts";
 import { defaultGates, type GatesConfig } from "../gates/config.ts";
 import { embedded } from "../policy/embedded.ts";
 import { openSandbox } from "../sandbox/pool.ts";
-import type { RunStore } from "../storage/run-store.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { Listener } from "./events.ts";
 import { loadProgramKinds } from "./program-kinds.ts";
 
 /** The parts of a run, started; disposing of it stops them. */
 export interface Assembled extends AsyncDisposable {
-  readonly deps: Dependencies;
+  readonly parts: Omit<Dependencies, "store">;
   /** What the user should know before the first iteration. */
   readonly notes: readonly string[];
 }
@@ -29,7 +28,7 @@ export function packagePath(path: string): string {
 }
 
 /** Starts engine and sandbox and opens corpus and suites. @throws SpadeError engine.*, sandbox.*, corpus.*, usage.suite */
-export async function assemble(config: Config, store: RunStore, listener: Listener): Promise<Assembled> {
+export async function assemble(config: Config, listener: Listener): Promise<Assembled> {
   const model = packagePath(config.policy.model);
   const tokenizer = await loadTokenizer(join(model, "tokenizer.json"));
   const corpus = await openCorpus(config.corpus.paths.length === 0 ? bundledCorpus() : config.corpus.paths.map(packagePath), { maxWords: config.corpus.maxWords });
@@ -47,7 +46,7 @@ export async function assemble(config: Config, store: RunStore, listener: Listen
       keepReference: config.update.loss.klCoefficient > 0,
       allowSamplingMismatch: config.allowSamplingMismatch,
     });
-    const deps: Dependencies = {
+    const parts: Assembled["parts"] = {
       config,
       gates: { ...(mergeInputs(defaultGates, config.gates) as GatesConfig), maxTurns: config.play.maxTurns },
       policy,
@@ -57,13 +56,12 @@ export async function assemble(config: Config, store: RunStore, listener: Listen
       corpus,
       suites,
       kinds: loadProgramKinds(model),
-      store,
       clock: monotonicClock,
       listener,
     };
     const mismatch = config.allowSamplingMismatch ? ["Note: this configuration samples from a distribution that its loss does not model (allowSamplingMismatch)."] : [];
     const owned = stack.move();
-    return { deps, notes: mismatch, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+    return { parts, notes: mismatch, [Symbol.asyncDispose]: () => owned.disposeAsync() };
   } catch (error) {
     await stack.disposeAsync();
     throw error;

@@ -12,7 +12,7 @@ export function evaluationSeeds(count: number): number[] {
 /** Plays every suite, sampled and if configured greedily, records the episodes and returns the scores. */
 export async function evaluateSuites(iteration: number, deps: Dependencies, writer: IterationWriter): Promise<StoredScore[]> {
   const { config, policy, sandbox, renderer, suites, trainer } = deps;
-  const { seedsPerProgram, greedy } = config.evaluation;
+  const { seedsPerProgram, playsPerSeed, greedy } = config.evaluation;
   const report = stageReporter(deps, iteration, "evaluate");
   const modes = greedy ? (["sampled", "greedy"] as const) : (["sampled"] as const);
   const scores: StoredScore[] = [];
@@ -24,7 +24,7 @@ export async function evaluateSuites(iteration: number, deps: Dependencies, writ
         sandbox,
         dialogue: dialogueOf(renderer),
         seeds: evaluationSeeds(seedsPerProgram),
-        plays: 1,
+        plays: playsPerSeed,
         sampling: config.play.sampling,
         greedy: mode === "greedy",
         maxTurns: config.play.maxTurns,

@@ -22,7 +22,7 @@ export interface RunResult {
   readonly digest: string;
 }
 
-/** Starts a run in a directory of its own. @throws SpadeError storage.*, policy.*, engine.*, corpus.*, sandbox.* */
+/** Starts a run in a directory of its own; a start that fails leaves no run behind. @throws SpadeError storage.*, policy.*, engine.*, corpus.*, sandbox.* */
 export async function createRun(options: {
   readonly directory: string;
   readonly name: string;
@@ -32,11 +32,9 @@ export async function createRun(options: {
   readonly listener: Listener;
 }): Promise<RunResult> {
   const { directory, name, loaded, programVersion, provenance, listener } = options;
+  await using assembled = await assemble(loaded.config, listener);
   const store = RunStore.create(directory, { name, programVersion, config: loaded.config, configDigest: loaded.digest, provenance });
-  return withStore(store, async () => {
-    await using assembled = await assemble(loaded.config, store, listener);
-    return await loop(assembled.deps, { from: 0, state: initialState, notes: assembled.notes });
-  });
+  return await withStore(store, () => loop({ ...assembled.parts, store }, { from: 0, state: initialState, notes: assembled.notes }));
 }
 
 /**
@@ -51,11 +49,12 @@ export async function resumeRun(options: { readonly directory: string; readonly 
     const config = resolveConfig(directory, store.header.config).config;
     const { checkpoint, nextIteration, damaged } = await resumePoint(store);
     if (nextIteration > config.run.iterations) return { directory, digest: store.digest() };
-    await using assembled = await assemble(config, store, listener);
+    await using assembled = await assemble(config, listener);
+    const deps = { ...assembled.parts, store };
     const notes = [...assembled.notes, ...damaged.map((error) => error.message)];
-    if (checkpoint === undefined) return await loop(assembled.deps, { from: 0, state: initialState, notes });
-    await assembled.deps.trainer.load(checkpoint.directory);
-    return await loop(assembled.deps, { from: nextIteration, state: readState(store, checkpoint.iteration), notes });
+    if (checkpoint === undefined) return await loop(deps, { from: 0, state: initialState, notes });
+    await deps.trainer.load(checkpoint.directory);
+    return await loop(deps, { from: nextIteration, state: readState(store, checkpoint.iteration), notes });
   });
 }
 
