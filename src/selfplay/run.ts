@@ -48,7 +48,7 @@ export async function resumeRun(options: { readonly directory: string; readonly 
   return withStore(store, async () => {
     const config = resolveConfig(directory, store.header.config).config;
     const { checkpoint, nextIteration, damaged } = await resumePoint(store);
-    if (nextIteration > config.run.iterations) return { directory, digest: store.digest() };
+    if (nextIteration > config.run.iterations) return finish(store, { iterations: config.run.iterations, seconds: 0, listener });
     await using assembled = await assemble(config, listener);
     const deps = { ...assembled.parts, store };
     const notes = [...assembled.notes, ...damaged.map((error) => error.message)];
@@ -74,9 +74,13 @@ async function loop(deps: Dependencies, begin: { readonly from: number; readonly
   listener({ kind: "start", directory, iterations: config.run.iterations, from: begin.from, configDigest: store.header.configDigest, notes: begin.notes });
   let state = begin.state;
   for (let iteration = begin.from; iteration <= config.run.iterations; iteration++) state = await commitIteration(iteration, state, deps);
-  const digest = store.digest();
-  listener({ kind: "end", directory, iterations: config.run.iterations, digest, seconds: (clock() - start) / 1000 });
-  return { directory, digest };
+  return finish(store, { iterations: config.run.iterations, seconds: (clock() - start) / 1000, listener });
+}
+
+function finish(store: RunStore, { listener, ...end }: { readonly iterations: number; readonly seconds: number; readonly listener: Listener }): RunResult {
+  const result = { directory: store.directory, digest: store.digest() };
+  listener({ kind: "end", ...result, ...end });
+  return result;
 }
 
 /** Runs one iteration and makes it part of the record: rows, checkpoint, and last of all the commit. */
