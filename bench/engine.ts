@@ -1,7 +1,7 @@
 import { monotonicClock } from "../src/core/clock.ts";
 import { EngineHost } from "../src/engine/engine.ts";
-import { input, matmul, matmulFlops, slice, topological } from "../src/engine/graph.ts";
-import type { Dim, Outputs, Tensor } from "../src/engine/graph.ts";
+import { concat, input, matmul, matmulFlops, reshape, slice, topological } from "../src/engine/graph.ts";
+import type { Outputs, Tensor } from "../src/engine/graph.ts";
 import { crossEntropyGraph } from "../src/engine/losses.ts";
 import { Session } from "../src/engine/session.ts";
 import type { Feed } from "../src/engine/session.ts";
@@ -82,44 +82,26 @@ function trainingRows(length: number): CrossEntropyRow[] {
   }));
 }
 
-/** Runs every matrix product of a graph once, each on fresh inputs of its own shape and with its own transpositions. */
+/** One graph of all matrix products of another, with their transpositions, each on inputs of its own (of one memory per shape). */
 async function gemmRunner(graph: Outputs, sizes: Readonly<Record<string, number>>, threads: number): Promise<{ run(): Promise<unknown>; release(): Promise<void> }> {
-  const concrete = (shape: readonly Dim[]): number[] => shape.map((dim) => (typeof dim === "string" ? (sizes[dim] ?? 1) : dim));
   const feeds: Record<string, Feed> = {};
-  const operands = new Map<string, Tensor>();
-  const operand = (shape: readonly number[], side: string): Tensor => {
-    const name = `${side} ${shape.join("x")}`;
-    const known = operands.get(name) ?? input(name, shape);
-    operands.set(name, known);
-    feeds[name] ??= { data: new Float32Array(shape.reduce((product, size) => product * size, 1)).fill(0.01), shape };
-    return known;
+  const memory = new Map<string, Float32Array>();
+  const operand = (name: string, { shape: dims }: Tensor): Tensor => {
+    const shape = dims.map((dim) => (typeof dim === "string" ? (sizes[dim] ?? NaN) : dim));
+    const data = memory.get(shape.join()) ?? new Float32Array(shape.reduce((product, size) => product * size, 1)).fill(0.01);
+    memory.set(shape.join(), data);
+    feeds[name] = { data, shape };
+    return input(name, shape);
   };
-  const products = new Map<string, { product: Tensor; count: number }>();
-  for (const { op, inputs } of topological(Object.values(graph))) {
-    const [a, b] = inputs;
-    if (op.kind !== "matmul" || a === undefined || b === undefined) continue;
-    const key = `${concrete(a.shape).join("x")} ${concrete(b.shape).join("x")} ${op.transposeA} ${op.transposeB}`;
-    const known = products.get(key) ?? { product: matmul(operand(concrete(a.shape), "a"), operand(concrete(b.shape), "b"), op), count: 0 };
-    products.set(key, { ...known, count: known.count + 1 });
-  }
-  const sessions: { session: Session; count: number; feeds: Record<string, Feed> }[] = [];
-  for (const { product, count } of products.values()) {
-    const names = product.inputs.flatMap(({ op }) => (op.kind === "input" ? [op.name] : []));
-    const own = Object.fromEntries(Object.entries(feeds).filter(([name]) => names.includes(name)));
-    sessions.push({ session: await Session.create({ y: corner(product) }, threads), count, feeds: own });
-  }
-  return {
-    run: async () => {
-      for (const { session, count, feeds: own } of sessions) for (let i = 0; i < count; i++) await session.run(own);
-    },
-    release: async () => {
-      for (const { session } of sessions) await session.release();
-    },
-  };
+  const corners = topological(Object.values(graph)).flatMap(({ op, inputs: [a, b] }, i) =>
+    op.kind === "matmul" && a !== undefined && b !== undefined ? [corner(matmul(operand(`a${i}`, a), operand(`b${i}`, b), op))] : [],
+  );
+  const session = await Session.create({ corners: concat(corners, 0) }, threads);
+  return { run: () => session.run(feeds), release: () => session.release() };
 }
 
 /** One element of a product: it is all computed, and fetching it costs nothing. */
-const corner = (product: Tensor): Tensor => product.shape.reduce<Tensor>((x, _, axis) => slice(x, axis, 0, 1), product);
+const corner = (product: Tensor): Tensor => reshape(product.shape.reduce<Tensor>((x, _, axis) => slice(x, axis, 0, 1), product), [1]);
 
 async function measureSampling(engine: EngineHost, repetitions: number): Promise<EngineReport["sampling"]> {
   const requests = (maxTokens: number): EngineSampleRequest[] =>

@@ -2,8 +2,8 @@ import { result } from "./session.ts";
 import type { Feed } from "./session.ts";
 import type { TransformerConfig } from "./types.ts";
 
-/** Columns by which the cache grows. */
-const growth = 64;
+/** Columns by which the cache grows: larger steps once growing means copying much. */
+const growth = (columns: number): number => (columns > 256 ? 128 : 64);
 const masked = -1e9;
 
 /** One layer's keys or values: [slots, H, capacity, D]. */
@@ -89,7 +89,7 @@ export class KvCache {
 
   #reserve(columns: number): void {
     if (columns <= this.#capacity) return;
-    const capacity = Math.ceil(columns / growth) * growth;
+    const capacity = Math.ceil(columns / growth(columns)) * growth(columns);
     const { heads, width } = this.#config;
     const [from, to] = [(this.#capacity * width) / heads, (capacity * width) / heads];
     for (const store of this.#stores) {

@@ -136,6 +136,17 @@ describe("EmbeddedTrainer", () => {
 });
 
 describe("EmbeddedPolicy", () => {
+  it("labels samples asked for during an update with the version they come from", async () => {
+    const { policy, trainer } = await make(1);
+    const { rows } = await rowsOf(policy, 1);
+    const update = trainer.update({ rows, seed: 1 }, loss, optimiser);
+    const [during] = await policy.sample(requests(1, 5));
+    await update;
+    const [after] = await policy.sample(requests(1, 5));
+    expect(during).toEqual(after);
+    expect(during!.policyVersion).toBe(1);
+  });
+
   it("refuses truncated sampling unless it is allowed", async () => {
     const strict = await make(1);
     const truncated = requests(1, 1).map((request) => ({ ...request, sampling: { ...sampling, topP: 0.9 } }));

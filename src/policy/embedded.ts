@@ -18,17 +18,21 @@ export interface EmbeddedOptions {
   readonly allowSamplingMismatch: boolean;
 }
 
+type Batch = Parameters<Trainer["update"]>[0];
+
 /** What the policy and the trainer of one engine share. */
 interface Shared {
   readonly host: EngineHost;
   readonly options: EmbeddedOptions;
   policyVersion: number;
+  /** Settles when the update in progress has ended, so that no sample carries the version before the weights it came from. */
+  idle: Promise<unknown>;
 }
 
 /** The policy and the trainer of an engine. An update changes what the policy samples from at once. The engine stays the caller's to close. */
 export async function embedded(host: EngineHost, options: EmbeddedOptions): Promise<{ policy: EmbeddedPolicy; trainer: EmbeddedTrainer }> {
   if (options.keepReference) await host.setReference();
-  const shared: Shared = { host, options, policyVersion: 0 };
+  const shared: Shared = { host, options, policyVersion: 0, idle: Promise.resolve() };
   return { policy: new EmbeddedPolicy(shared), trainer: new EmbeddedTrainer(shared) };
 }
 
@@ -45,8 +49,10 @@ export class EmbeddedPolicy implements Policy {
   }
 
   async sample(requests: readonly SampleRequest[]): Promise<readonly Sample[]> {
-    const { host, options, policyVersion } = this.#shared;
+    const { host, options } = this.#shared;
     for (const request of requests) this.#check(request);
+    await this.#shared.idle;
+    const { policyVersion } = this.#shared;
     const samples = await host.sample(requests.map(({ prompt, sampling, seed }) => ({ prompt, ...sampling, stopToken: options.stopToken, seed })));
     return samples.map((sample) => ({ ...sample, policyVersion }));
   }
@@ -77,11 +83,11 @@ export class EmbeddedTrainer implements Trainer {
    * The weights are as before when it throws (but a cross-entropy update keeps the minibatches already done).
    * @throws SpadeError policy.stale, engine.nonFinite, engine.request
    */
-  async update(batch: { readonly rows: readonly TrainingRow[]; readonly seed: number }, loss: Loss, optimiser: Optimiser): Promise<UpdateMetrics> {
+  async update(batch: Batch, loss: Loss, optimiser: Optimiser): Promise<UpdateMetrics> {
     batch.rows.forEach((row) => this.#refuseStale(row));
-    const metrics = loss.kind === "crossEntropy" ? await this.#crossEntropy(batch, optimiser) : await this.#policyGradient(batch, loss, optimiser);
-    this.#shared.policyVersion += 1;
-    return { ...metrics, policyVersion: this.policyVersion };
+    const update = this.#run(batch, loss, optimiser);
+    this.#shared.idle = Promise.allSettled([this.#shared.idle, update]);
+    return update;
   }
 
   async save(directory: string): Promise<void> {
@@ -98,12 +104,18 @@ export class EmbeddedTrainer implements Trainer {
     this.#shared.policyVersion = policyVersion;
   }
 
-  async #policyGradient(batch: { readonly rows: readonly TrainingRow[]; readonly seed: number }, loss: Extract<Loss, { kind: "policyGradient" }>, optimiser: Optimiser): Promise<Omit<UpdateMetrics, "policyVersion">> {
+  async #run(batch: Batch, loss: Loss, optimiser: Optimiser): Promise<UpdateMetrics> {
+    const metrics = loss.kind === "crossEntropy" ? await this.#crossEntropy(batch, optimiser) : await this.#policyGradient(batch, loss, optimiser);
+    this.#shared.policyVersion += 1;
+    return { ...metrics, policyVersion: this.policyVersion };
+  }
+
+  async #policyGradient(batch: Batch, loss: Extract<Loss, { kind: "policyGradient" }>, optimiser: Optimiser): Promise<Omit<UpdateMetrics, "policyVersion">> {
     const rows: PolicyGradientRow[] = batch.rows.map(({ trajectory, advantage, weight, temperature }) => ({ ...flatten(trajectory), advantage, weight, temperature, group: trajectory.role }));
     return this.#shared.host.policyGradientUpdate(rows, { ...loss, adam: optimiser, minibatches: optimiser.minibatches, seed: batch.seed });
   }
 
-  async #crossEntropy(batch: { readonly rows: readonly TrainingRow[]; readonly seed: number }, optimiser: Optimiser): Promise<Omit<UpdateMetrics, "policyVersion">> {
+  async #crossEntropy(batch: Batch, optimiser: Optimiser): Promise<Omit<UpdateMetrics, "policyVersion">> {
     const rows = new Rng(batch.seed).shuffle(batch.rows).map(({ trajectory, weight }) => {
       const { tokens, mask } = flatten(trajectory);
       return { tokens, weights: Float32Array.from(mask, (sampled) => sampled * weight) };
