@@ -6,6 +6,8 @@ export interface OptionSpec {
   readonly name: string;
   /** Placeholder of the value; absent for a switch. */
   readonly value?: string;
+  /** The value may be left out; it is then the empty string. */
+  readonly optionalValue?: boolean;
   readonly help: string;
 }
 
@@ -64,8 +66,10 @@ export function parseArguments(spec: CommandSpec, words: readonly string[]): Arg
   const options = Object.fromEntries(
     [...spec.options, { name: "help" }].map((option) => [option.name, { type: "value" in option ? ("string" as const) : ("boolean" as const) }]),
   );
+  const optional = new Set(spec.options.filter((option) => option.optionalValue === true).map((option) => `--${option.name}`));
+  const args = words.flatMap((word, i) => (optional.has(word) && (words[i + 1] ?? "--").startsWith("--") ? [`${word}=`] : [word]));
   try {
-    const { values, positionals } = parseArgs({ args: [...words], options, allowPositionals: true, strict: true });
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true, strict: true });
     return new Arguments(spec, positionals, values);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message.split(". ")[0] : String(cause);
@@ -76,7 +80,7 @@ export function parseArguments(spec: CommandSpec, words: readonly string[]): Arg
 /** Help text of one command. */
 export function commandHelp(spec: CommandSpec): string {
   const options: readonly OptionSpec[] = [...spec.options, { name: "help", help: "show this text" }];
-  const left = options.map((option) => `--${option.name}${option.value === undefined ? "" : ` ${option.value}`}`);
+  const left = options.map((option) => `--${option.name}${option.value === undefined ? "" : option.optionalValue === true ? ` [${option.value}]` : ` ${option.value}`}`);
   const width = Math.max(...left.map((text) => text.length));
   return [`spade ${spec.usage}`, "", spec.summary, "", "Options", ...options.map((option, i) => `  ${(left[i] ?? "").padEnd(width)}  ${option.help}`)].join("\n");
 }

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { SpadeError } from "../core/errors.ts";
 import { RunStore } from "../storage/run-store.ts";
@@ -22,19 +22,35 @@ export const runsCommand: CommandSpec = {
 
 function list(args: Arguments): number {
   const root = args.positionals[1] ?? "runs";
-  const names = existsSync(root) ? readdirSync(root).filter((name) => existsSync(join(root, name, "run.sqlite"))).sort() : [];
-  const runs = names.map((name) => describe(join(root, name)));
+  const runs = describeRuns(root);
   if (args.flag("json")) console.log(JSON.stringify(runs, null, 2));
   else console.log(runs.length === 0 ? `No runs in ${root}.` : table([["run", "preset", "iterations", "started"], ...runs.map((run) => [run.directory, run.name, `${run.iterations}/${run.planned}`, run.started])]));
   return 0;
 }
 
-function describe(directory: string): { directory: string; name: string; iterations: number; planned: number; started: string } {
+/** One run, as a list shows it. */
+interface RunLine {
+  readonly directory: string;
+  readonly name: string;
+  readonly iterations: number;
+  readonly planned: number;
+  readonly started: string;
+  /** When its record was last written, in milliseconds since 1970. */
+  readonly written: number;
+}
+
+/** The runs in a directory, by name; none when it does not exist. @throws storage.* */
+export function describeRuns(root: string): RunLine[] {
+  const names = existsSync(root) ? readdirSync(root).filter((name) => existsSync(join(root, name, "run.sqlite"))).sort() : [];
+  return names.map((name) => describe(join(root, name)));
+}
+
+function describe(directory: string): RunLine {
   const store = RunStore.openReadOnly(directory);
   try {
     const { name, config, provenance } = store.header;
     const planned = (config as { run: { iterations: number } }).run.iterations;
-    return { directory, name, iterations: store.lastIteration() ?? 0, planned, started: typeof provenance["started"] === "string" ? provenance["started"] : "" };
+    return { directory, name, iterations: store.lastIteration() ?? 0, planned, written: statSync(join(directory, "run.sqlite")).mtimeMs, started: typeof provenance["started"] === "string" ? provenance["started"] : "" };
   } finally {
     store.close();
   }

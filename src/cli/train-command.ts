@@ -7,20 +7,21 @@ import { createRun, resumeRun, type RunResult } from "../selfplay/run.ts";
 import type { Listener } from "../selfplay/events.ts";
 import type { Arguments, CommandSpec } from "./arguments.ts";
 import { gitProvenance, programVersion } from "./provenance.ts";
+import { describeRuns } from "./runs-command.ts";
 import { runSummary } from "./summary.ts";
 import { jsonView, liveView, plainView } from "./view.ts";
 
 /** `spade train`: starts a run or goes on with one. */
 export const trainCommand: CommandSpec = {
   name: "train",
-  usage: "train <preset|config.json> [options]  |  train --resume <run>",
+  usage: "train <preset|config.json> [options]  |  train --resume [run]",
   summary: "Train one policy as designer and agent. Presets: quickstart, nano, nano-frozen-pool, smoke.",
   options: [
     { name: "iterations", value: "N", help: "iterations to run (default: the preset's)" },
     { name: "seed", value: "S", help: "seed of every random choice (default: the preset's)" },
     { name: "threads", value: "N", help: "threads of the embedded engine (default: the preset's)" },
     { name: "out", value: "DIR", help: "directory of the run (default: runs/<preset>-<n>, never overwritten)" },
-    { name: "resume", value: "RUN", help: "go on with an interrupted run" },
+    { name: "resume", value: "RUN", optionalValue: true, help: "go on with an interrupted run (default: the newest unfinished one in runs/)" },
     { name: "json", help: "print events as JSON, one per line" },
   ],
   run: train,
@@ -39,9 +40,10 @@ async function train(args: Arguments): Promise<number> {
 }
 
 async function runOrResume(args: Arguments, listener: Listener): Promise<RunResult> {
-  const resumed = args.text("resume");
-  if (resumed !== undefined) {
+  const wanted = args.text("resume");
+  if (wanted !== undefined) {
     refuseWithResume(args);
+    const resumed = wanted === "" ? newestUnfinished() : wanted;
     interruptible(resumed);
     return resumeRun({ directory: resumed, programVersion: programVersion(), listener });
   }
@@ -55,6 +57,14 @@ async function runOrResume(args: Arguments, listener: Listener): Promise<RunResu
   const directory = args.text("out") ?? freeDirectory(name);
   interruptible(directory);
   return createRun({ directory, name, loaded, programVersion: programVersion(), provenance: { ...gitProvenance(), started: new Date().toISOString() }, listener });
+}
+
+/** The run in runs/ that was written last and has iterations left. @throws SpadeError usage.resume when there is none */
+function newestUnfinished(): string {
+  const unfinished = describeRuns("runs").filter(({ iterations, planned }) => iterations < planned);
+  const newest = unfinished.sort((a, b) => a.written - b.written).at(-1);
+  if (newest === undefined) throw new SpadeError("usage.resume", "There is no unfinished run in runs/. Name the run: spade train --resume <run>");
+  return newest.directory;
 }
 
 function refuseWithResume(args: Arguments): void {
