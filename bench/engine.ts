@@ -1,3 +1,4 @@
+import { parseArgs } from "node:util";
 import { monotonicClock } from "../src/core/clock.ts";
 import { EngineHost } from "../src/engine/engine.ts";
 import { concat, input, matmul, matmulFlops, reshape, slice, topological } from "../src/engine/graph.ts";
@@ -146,4 +147,20 @@ function render(report: Omit<EngineReport, "text">): string {
   const { batch, promptTokens: prompt, tokensPerSecond, decodeTokensPerSecond } = report.sampling;
   const sampling = `sampling, batch ${batch}, prompts of ${prompt}: ${tokensPerSecond.toFixed(0)} tokens/s with prefill, ${decodeTokensPerSecond.toFixed(0)} without`;
   return [`nano model, ${(report.parameters / 1e6).toFixed(2)} M parameters, ${report.threads} thread(s)`, ...training, sampling].join("\n");
+}
+
+const help = "Usage: node bench/main.ts engine [--threads N] [--repetitions N] [--json]";
+
+/** Measures and prints. */
+export async function run(words: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...words],
+    options: { threads: { type: "string", default: "2" }, repetitions: { type: "string", default: "5" }, json: { type: "boolean" }, help: { type: "boolean" } },
+  });
+  if (values.help === true) {
+    console.log(help);
+    return;
+  }
+  const { text, ...report } = await benchEngine({ threads: Number(values.threads), repetitions: Number(values.repetitions) });
+  console.log(values.json === true ? JSON.stringify(report) : text);
 }

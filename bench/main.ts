@@ -1,28 +1,17 @@
-import { benchEngine } from "./engine.ts";
+/** Runs one benchmark or study by name; each file of this folder is one, with `run(words)`. */
+const benchmarks: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<{ readonly run: (words: readonly string[]) => unknown }> }>> = {
+  engine: { summary: "training and sampling tokens/s of the nano model, beside ONNX Runtime's GEMM rate on the same shapes", load: () => import("./engine.ts") },
+  null: { summary: "what a hint of no effect earns the designer, under each regret estimate", load: () => import("./null.ts") },
+  sandbox: { summary: "time to start, load, step and switch programs in the sandbox", load: () => import("./sandbox.ts") },
+  study: { summary: "one table over several runs: first and last fifth, win rates before and after", load: () => import("./study.ts") },
+};
 
-const usage = `Usage: node bench/main.ts <benchmark> [--json] [--threads N] [--repetitions N]
-
-Benchmarks:
-  engine    training and sampling tokens/s of the nano model, beside ONNX Runtime's GEMM rate on the same shapes
-`;
-
-/** Value of an option, as a whole number of at least 1. */
-function option(args: readonly string[], name: string, fallback: number): number {
-  const at = args.indexOf(name);
-  if (at === -1) return fallback;
-  const value = Number(args[at + 1]);
-  if (Number.isInteger(value) && value >= 1) return value;
-  console.error(`${name} ${args[at + 1] ?? ""}: expected a whole number of at least 1.\n\n${usage}`);
-  process.exit(2);
-}
-
-const args = process.argv.slice(2);
-if (args.includes("--help") || args.includes("-h")) {
-  console.log(usage);
-} else if (args[0] === "engine") {
-  const report = await benchEngine({ threads: option(args, "--threads", 2), repetitions: option(args, "--repetitions", 5) });
-  console.log(args.includes("--json") ? JSON.stringify(report) : report.text);
+const [name, ...words] = process.argv.slice(2);
+const benchmark = name === undefined ? undefined : benchmarks[name];
+if (benchmark === undefined) {
+  const list = Object.entries(benchmarks).map(([key, { summary }]) => `  ${key.padEnd(8)} ${summary}`);
+  console.log(["Usage: node bench/main.ts <benchmark> [options]", "", "Benchmarks (each has --help and --json):", ...list].join("\n"));
+  process.exitCode = name === "--help" ? 0 : 2;
 } else {
-  console.error(`Unknown benchmark ${args[0] ?? "(none)"}.\n\n${usage}`);
-  process.exitCode = 2;
+  await (await benchmark.load()).run(words);
 }

@@ -80,6 +80,13 @@ export async function benchSandbox(): Promise<Record<string, number>> {
   }
 }
 
-if (import.meta.main) {
-  for (const [name, value] of Object.entries(await benchSandbox())) console.log(`${name.padEnd(16)} ${value.toFixed(2)}`);
+/** Measures and prints. */
+export async function run(words: readonly string[]): Promise<void> {
+  if (words.includes("--help")) {
+    console.log("Usage: node bench/main.ts sandbox [--json]");
+    return;
+  }
+  const report = await benchSandbox();
+  if (words.includes("--json")) console.log(JSON.stringify(report));
+  else for (const [name, value] of Object.entries(report)) console.log(`${name.padEnd(16)} ${value.toFixed(2)}`);
 }

@@ -1,0 +1,96 @@
+/**
+ * One table over several runs of a preset (one per seed): every measure's first and last fifth, and the change of each
+ * suite's win rate from before to after training with a 95 % interval over run seeds and programs.
+ */
+import { parseArgs } from "node:util";
+import { decimal, pair, table } from "../src/cli/format.ts";
+import { runReport, type RunReport } from "../src/cli/summary.ts";
+import { episodeReturn, isWin } from "../src/core/episode.ts";
+import { Rng } from "../src/core/seed.ts";
+import { RunStore } from "../src/storage/run-store.ts";
+
+const help = `Usage: node bench/main.ts study RUN [RUN…] [--json]
+Compares the first with the last fifth of runs that differ in their seed only.`;
+
+interface Change {
+  readonly suite: string;
+  readonly before: number;
+  readonly after: number;
+  readonly change: number;
+  readonly interval: readonly [number, number];
+  readonly episodes: number;
+}
+
+/** Prints the table. */
+export function run(words: readonly string[]): void {
+  const { values, positionals } = parseArgs({ args: [...words], allowPositionals: true, options: { json: { type: "boolean" }, help: { type: "boolean" } } });
+  if (values.help === true || positionals.length === 0) {
+    console.log(help);
+    return;
+  }
+  const reports = positionals.map((directory) => runReport(directory, 0));
+  const measures = (reports[0]?.fifths ?? []).map(({ measure }) => ({ measure, first: column(reports, measure, "first"), last: column(reports, measure, "last") }));
+  const changes = suiteChanges(positionals);
+  if (values.json === true) {
+    console.log(JSON.stringify({ runs: positionals, measures, changes }, null, 2));
+    return;
+  }
+  const perRun = (cells: readonly (number | undefined)[]): string => `${decimal(average(cells))} (${cells.map((cell) => decimal(cell)).join(", ")})`;
+  console.log(table([["measure", "first fifth: mean (runs)", "last fifth: mean (runs)"], ...measures.map(({ measure, first, last }) => [measure, perRun(first), perRun(last)])]));
+  console.log();
+  console.log(table([["win rate", "before", "after", "change", "95 % interval", "episodes each"], ...changes.map((row) => [row.suite, decimal(row.before, 3), decimal(row.after, 3), decimal(row.change, 3), pair(row.interval), String(row.episodes)])]));
+}
+
+function column(reports: readonly RunReport[], measure: string, part: "first" | "last"): (number | undefined)[] {
+  return reports.map((report) => report.fifths.find((row) => row.measure === measure)?.[part]?.mean);
+}
+
+function average(values: readonly (number | undefined)[]): number | undefined {
+  const known = values.filter((value) => value !== undefined);
+  return known.length === 0 ? undefined : known.reduce((sum, value) => sum + value, 0) / known.length;
+}
+
+/** Win rate per suite and program, [before, after]. */
+type Cells = Map<string, Map<string, { readonly before: number[]; readonly after: number[] }>>;
+
+function suiteChanges(directories: readonly string[]): Change[] {
+  const runs = directories.map(cellsOf);
+  return [...(runs[0]?.keys() ?? [])].map((suite) => {
+    const grid = runs.map((cells) => [...(cells.get(suite)?.values() ?? [])].map(({ before, after }) => ({ before: average(before) ?? 0, after: average(after) ?? 0 })));
+    const over = (pick: (cell: { before: number; after: number }) => number): number => average(grid.map((row) => average(row.map(pick)))) ?? NaN;
+    const episodes = runs.reduce((sum, cells) => sum + [...(cells.get(suite)?.values() ?? [])].reduce((own, { before }) => own + before.length, 0), 0);
+    return { suite, before: over(({ before }) => before), after: over(({ after }) => after), change: over(({ before, after }) => after - before), interval: crossedBootstrap(grid.map((row) => row.map(({ before, after }) => after - before))), episodes };
+  });
+}
+
+function cellsOf(directory: string): Cells {
+  const store = RunStore.openReadOnly(directory);
+  try {
+    const rows = [...store.rows("evaluations")];
+    const last = Math.max(...rows.map(({ iteration }) => iteration));
+    const cells: Cells = new Map();
+    for (const { iteration, suite, mode, programId, outcome } of rows) {
+      const value = episodeReturn(outcome);
+      if (value === undefined || (iteration !== 0 && iteration !== last)) continue;
+      const programs = cells.get(`${suite} ${mode}`) ?? new Map<string, { before: number[]; after: number[] }>();
+      cells.set(`${suite} ${mode}`, programs);
+      const cell = programs.get(programId) ?? { before: [], after: [] };
+      programs.set(programId, cell);
+      cell[iteration === 0 ? "before" : "after"].push(Number(isWin(value)));
+    }
+    return cells;
+  } finally {
+    store.close();
+  }
+}
+
+/** Percentile interval of the mean of a grid [runs][programs], resampling runs and programs. */
+function crossedBootstrap(grid: readonly (readonly number[])[]): readonly [number, number] {
+  const rng = new Rng(1);
+  const width = grid[0]?.length ?? 0;
+  const means = Array.from({ length: 4000 }, () => {
+    const columns = Array.from({ length: width }, () => rng.int(0, width - 1));
+    return average(grid.map(() => rng.pick(grid)).map((row) => average(columns.map((i) => row[i])))) ?? NaN;
+  }).sort((a, b) => a - b);
+  return [means[100] ?? NaN, means[3899] ?? NaN];
+}
