@@ -1,27 +1,36 @@
 import type { ConfigInput } from "./schema.ts";
 
-const tinyPlay = { seedsPerEnvironment: 2, playsPerSeed: 2, hintPlaysPerSeed: 2, maxTurns: 4 };
+/** What every configuration of the bundled nano policy shares. */
+const nanoPolicy: ConfigInput = {
+  /** Programs are small: a call that runs longer than about 50 ms hangs. */
+  sandbox: { limits: { fuelPerCall: 50_000 } },
+  /** Examples are cut as in the demonstrations; rejected designs earn nothing, which the other designs of the skill outbid. */
+  design: { tasksPerIteration: 12, activeSkills: 3, exampleMaxChars: 160, invalidReward: 0 },
+  advantages: { familyPenalty: 0.5 },
+  update: {
+    loss: { kind: "policyGradient", entropyCoefficient: 0.01 },
+    optimiser: { learningRate: 1e-4, weightDecay: 0, minibatches: 2 },
+    /** A design has about six times the tokens of an episode: no up-weighting beyond that. */
+    designerWeightCap: 1,
+  },
+};
 
 const nano: ConfigInput = {
-  run: { iterations: 120 },
+  ...nanoPolicy,
+  run: { iterations: 100 },
   policy: { kind: "embedded", threads: 1 },
-  sandbox: { lanes: 1 },
-  design: { tasksPerIteration: 12, activeSkills: 3 },
+  sandbox: { ...nanoPolicy.sandbox, lanes: 1 },
   play: { seedsPerEnvironment: 4, playsPerSeed: 4, hintPlaysPerSeed: 4 },
-  advantages: { familyPenalty: 0.5 },
-  update: { loss: { kind: "policyGradient", entropyCoefficient: 0.01 }, optimiser: { learningRate: 1e-4, weightDecay: 0, minibatches: 2 } },
-  evaluation: { seedsPerProgram: 16 },
+  evaluation: { seedsPerProgram: 48 },
 };
 
 /** The named configurations; each states only what differs from the schema's defaults. */
 export const presets: Readonly<Record<string, ConfigInput>> = {
   /** The loop on two cores in at most 12 minutes. */
   quickstart: {
-    run: { iterations: 20 },
-    design: { tasksPerIteration: 12, activeSkills: 3 },
+    ...nanoPolicy,
+    run: { iterations: 30 },
     play: { seedsPerEnvironment: 4, playsPerSeed: 2, hintPlaysPerSeed: 2 },
-    advantages: { familyPenalty: 0.5 },
-    update: { loss: { kind: "policyGradient", entropyCoefficient: 0.01 }, optimiser: { weightDecay: 0 } },
     evaluation: { seedsPerProgram: 8 },
   },
   /** Self-play for an hour on one core. */
@@ -30,11 +39,12 @@ export const presets: Readonly<Record<string, ConfigInput>> = {
   "nano-frozen-pool": { ...nano, environments: { kind: "frozenPool", size: 96 } },
   /** Two tiny iterations, for tests. */
   smoke: {
+    ...nanoPolicy,
     run: { iterations: 2 },
     policy: { kind: "embedded", threads: 1 },
-    sandbox: { lanes: 1 },
-    design: { tasksPerIteration: 2, activeSkills: 2, maxAttempts: 1 },
-    play: tinyPlay,
+    sandbox: { ...nanoPolicy.sandbox, lanes: 1 },
+    design: { ...nanoPolicy.design, tasksPerIteration: 2, activeSkills: 2, maxAttempts: 1 },
+    play: { seedsPerEnvironment: 2, playsPerSeed: 2, hintPlaysPerSeed: 2, maxTurns: 4 },
     evaluation: { seedsPerProgram: 1, greedy: false },
   },
 };
