@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { SpadeError } from "../core/errors.ts";
-import { loadConfig } from "./load.ts";
+import { loadConfig, resolveConfig } from "./load.ts";
 import { presets } from "./presets.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "spade-config-"));
@@ -110,7 +110,7 @@ describe("errors", () => {
 
 test("the paper's numbers are representable (algorithm, section 4)", () => {
   const sampling = { temperature: 0.6, topP: 0.95, topK: 20 };
-  const { config } = loadConfig("smoke", {
+  const { config } = resolveConfig("paper", {
     allowSamplingMismatch: true,
     run: { iterations: 400 },
     corpus: { maxWords: 6000 },
