@@ -22,9 +22,13 @@ export const runsCommand: CommandSpec = {
 
 function list(args: Arguments): number {
   const root = args.positionals[1] ?? "runs";
-  const runs = describeRuns(root);
-  if (args.flag("json")) console.log(JSON.stringify(runs, null, 2));
-  else console.log(runs.length === 0 ? `No runs in ${root}.` : table([["run", "preset", "iterations", "started"], ...runs.map((run) => [run.directory, run.name, `${run.iterations}/${run.planned}`, run.started])]));
+  const { runs, damaged } = describeRuns(root);
+  if (args.flag("json")) {
+    console.log(JSON.stringify([...runs, ...damaged], null, 2));
+    return 0;
+  }
+  console.log(runs.length === 0 ? `No runs in ${root}.` : table([["run", "preset", "iterations", "started"], ...runs.map((run) => [run.directory, run.name, `${run.iterations}/${run.planned}`, run.started])]));
+  for (const { error } of damaged) console.error(error);
   return 0;
 }
 
@@ -39,10 +43,26 @@ interface RunLine {
   readonly written: number;
 }
 
-/** The runs in a directory, by name; none when it does not exist. @throws storage.* */
-export function describeRuns(root: string): RunLine[] {
+/** A run whose record cannot be read, and why. */
+interface DamagedRun {
+  readonly directory: string;
+  readonly error: string;
+}
+
+/** The runs in a directory, by name; none when it does not exist. A damaged run does not hide the others. */
+export function describeRuns(root: string): { readonly runs: RunLine[]; readonly damaged: DamagedRun[] } {
   const names = existsSync(root) ? readdirSync(root).filter((name) => existsSync(join(root, name, "run.sqlite"))).sort() : [];
-  return names.map((name) => describe(join(root, name)));
+  const runs: RunLine[] = [];
+  const damaged: DamagedRun[] = [];
+  for (const directory of names.map((name) => join(root, name))) {
+    try {
+      runs.push(describe(directory));
+    } catch (error) {
+      if (!(error instanceof SpadeError)) throw error;
+      damaged.push({ directory, error: `${error.code}: ${error.message}` });
+    }
+  }
+  return { runs, damaged };
 }
 
 function describe(directory: string): RunLine {

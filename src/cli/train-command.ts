@@ -31,7 +31,7 @@ async function train(args: Arguments): Promise<number> {
   const start = performance.now();
   const elapsed = (): number => (performance.now() - start) / 1000;
   const write = (text: string): void => void process.stdout.write(text);
-  const view = { write, elapsed, columns: process.stdout.columns };
+  const view = { write, elapsed, columns: process.stdout.columns || 100 };
   const json = args.flag("json");
   const listener: Listener = json ? jsonView(view) : process.stdout.isTTY ? liveView(view) : plainView(view);
   const result = await runOrResume(args, listener);
@@ -61,7 +61,7 @@ async function runOrResume(args: Arguments, listener: Listener): Promise<RunResu
 
 /** The run in runs/ that was written last and has iterations left. @throws SpadeError usage.resume when there is none */
 function newestUnfinished(): string {
-  const unfinished = describeRuns("runs").filter(({ iterations, planned }) => iterations < planned);
+  const unfinished = describeRuns("runs").runs.filter(({ iterations, planned }) => iterations < planned);
   const newest = unfinished.sort((a, b) => a.written - b.written).at(-1);
   if (newest === undefined) throw new SpadeError("usage.resume", "There is no unfinished run in runs/. Name the run: spade train --resume <run>");
   return newest.directory;

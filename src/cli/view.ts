@@ -94,7 +94,7 @@ class Progress {
       `iteration ${stage?.iteration ?? this.start.from} of ${this.start.iterations}   ${stageText(stage)}   ${rate === undefined || rate === 0 ? "" : `${Math.round(rate)} tokens/s`}`,
       `${duration(now)} so far${left === undefined ? "" : `, about ${duration(left)} left`}`,
       `r_plain ${decimal(metrics?.rPlain)}   r_hint ${decimal(metrics?.rHint)}   regret ${plusMinus(metrics?.regret)}   learnable ${percent(metrics?.learnableShare)}   admitted ${metrics === undefined ? "–" : `${metrics.admitted}/${metrics.candidates}`}`,
-      `held-out ${heldOut(this.held)}`,
+      heldOut(this.held),
     ];
   }
 }
@@ -115,7 +115,7 @@ function stageText(stage: Extract<RunEvent, { kind: "stage" }> | undefined): str
 }
 
 function heldOut(event: Extract<RunEvent, { kind: "evaluation" }> | undefined): string {
-  return event === undefined ? "–" : event.scores.map(({ suite, mode, rate }) => `${suite} ${mode} ${decimal(rate.winRate)} ${pair(rate.interval)}`).join("   ");
+  return event === undefined ? "not evaluated yet" : event.scores.map(({ suite, mode, rate }) => `${suite} ${mode} ${decimal(rate.winRate)} ${pair(rate.interval)}`).join("   ");
 }
 
 function describe(event: RunEvent, progress: Progress, now: number): string | undefined {

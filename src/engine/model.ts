@@ -59,8 +59,19 @@ export function tableFeeds(config: TransformerConfig): Record<string, Feed> {
   return { cos: { data: cos, shape }, sin: { data: sin, shape } };
 }
 
-/** Writes config.json, weights.safetensors and, if resumable, optimiser.safetensors and reference.safetensors into an existing directory. */
+/**
+ * Writes config.json, weights.safetensors and, if resumable, optimiser.safetensors and reference.safetensors into an existing directory.
+ * @throws SpadeError engine.write
+ */
 export async function writeModel(directory: string, model: Model, resumable: boolean): Promise<void> {
+  try {
+    await writeFiles(directory, model, resumable);
+  } catch (cause) {
+    throw new SpadeError("engine.write", `Cannot write the model to ${directory}: ${messageOf(cause)}. What was saved before is safe; free disk space or make the place writable, then go on.`, { details: { directory }, cause });
+  }
+}
+
+async function writeFiles(directory: string, model: Model, resumable: boolean): Promise<void> {
   const { config, weights, optimiser, reference } = model;
   await writeSafetensors(join(directory, "weights.safetensors"), tensorsOf(config, weights, ""));
   if (resumable && reference !== undefined) await writeSafetensors(join(directory, "reference.safetensors"), tensorsOf(config, reference, ""));
