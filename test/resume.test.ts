@@ -1,0 +1,101 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { RunEvent, Stage } from "../src/selfplay/events.ts";
+import { RunStore } from "../src/storage/run-store.ts";
+import { copyRun, digestOf, eventsOf, killAt, spade, workDirectory, writeConfig } from "./command.ts";
+
+const { path, remove } = workDirectory();
+const config = writeConfig(path("plain.json"));
+let digest = "";
+/** A run killed at the boundary after iteration 1; the moments below are reached from copies of it. */
+const boundary = path("boundary");
+
+beforeAll(async () => {
+  const whole = await spade("train", config, "--out", path("whole"), "--json");
+  expect(whole.stderr).toBe("");
+  digest = digestOf(whole);
+  await killAt([config, "--out", boundary], (event) => event.kind === "iteration");
+}, 120_000);
+afterAll(remove);
+
+/** True while a stage of an iteration is under way; of gates, once the sandbox has judged a candidate. */
+function during(stage: Stage, iteration: number): (event: RunEvent) => boolean {
+  const from = stage === "gates" ? 1 : 0;
+  return (event) => event.kind === "stage" && event.stage === stage && event.iteration === iteration && event.done >= from && (event.done === 0 || event.done < event.total);
+}
+
+/** True once the checkpoint of `iteration` in `run` has its first file and no manifest yet. */
+function betweenFiles(run: string, iteration: number): (event: RunEvent) => Promise<boolean> {
+  const draft = join(run, "checkpoints", `.tmp-${String(iteration).padStart(6, "0")}`);
+  const isDuring = during("checkpoint", iteration);
+  return async (event) => {
+    if (!isDuring(event)) return false;
+    while (!existsSync(draft) || readdirSync(draft).length === 0) await new Promise(setImmediate);
+    return true;
+  };
+}
+
+function committed(run: string): number | undefined {
+  const store = RunStore.openReadOnly(run);
+  const last = store.lastIteration();
+  store.close();
+  return last;
+}
+
+async function resumes(run: string, expected = digest): Promise<void> {
+  const resumed = await spade("train", "--resume", run, "--json");
+  expect(resumed.stderr).toBe("");
+  expect(resumed.code).toBe(0);
+  expect(committed(run)).toBe(3);
+  expect(digestOf(resumed)).toBe(expected);
+  expect(readdirSync(join(run, "checkpoints"))).toEqual(["000000", "000002", "000003"]);
+}
+
+test("the run that the others are compared with admitted designs, trained on them and evaluated", () => {
+  const store = RunStore.openReadOnly(path("whole"));
+  expect([...store.rows("environments")].filter((row) => row.admitted).length).toBeGreaterThan(0);
+  expect([...store.rows("updates")].length).toBeGreaterThan(0);
+  expect([...store.rows("evaluations")].length).toBeGreaterThan(0);
+  store.close();
+});
+
+test("T15a: killed at an iteration's boundary", async () => {
+  expect(committed(boundary)).toBe(1);
+  await resumes(copyRun(boundary, path("at-boundary")));
+});
+
+test.each(["design", "gates", "play", "update"] as const)("T15c: killed again at once, in the stage %s", async (stage) => {
+  const run = copyRun(boundary, path(stage));
+  const { events, descendants } = await killAt(["--resume", run], during(stage, 2));
+  if (process.platform === "linux" && stage !== "design") expect(descendants, "the sandbox had started a child").not.toEqual([]);
+  expect(events.findLast((event) => event.kind === "stage")).toMatchObject({ stage, iteration: 2 });
+  expect(committed(run)).toBe(1);
+  await resumes(run);
+});
+
+test("T15b: killed between two files of a checkpoint, twice in a row", async () => {
+  const run = copyRun(boundary, path("checkpoint"));
+  for (let times = 0; times < 2; times++) {
+    await killAt(["--resume", run], betweenFiles(run, 2));
+    const draft = readdirSync(join(run, "checkpoints", ".tmp-000002"));
+    expect(draft.length).toBeGreaterThan(0);
+    expect(draft).not.toContain("manifest.json");
+    expect(committed(run)).toBe(1);
+  }
+  await resumes(run);
+});
+
+test("T15d: killed while designs wait for their payment", async () => {
+  const delayed = writeConfig(path("delayed.json"), { design: { regenerateEvery: 2 } });
+  const whole = await spade("train", delayed, "--out", path("delayed-whole"), "--json");
+  expect(eventsOf(whole).at(-1)).toMatchObject({ kind: "end" });
+  const store = RunStore.openReadOnly(path("delayed-whole"));
+  const paidIn = [...store.rows("rewards")].map((row) => row.iteration);
+  store.close();
+  expect(new Set(paidIn)).toEqual(new Set([2]));
+  const run = path("delayed");
+  await killAt([delayed, "--out", run], during("play", 2));
+  expect(committed(run)).toBe(1);
+  await resumes(run, digestOf(whole));
+});
