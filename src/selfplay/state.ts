@@ -21,7 +21,9 @@ export const initialState: LoopState = { curriculum: initialCurriculum, round: 0
 /** Takes the window's measurements into the archive and the skills' averages, and ends the window when its time is over. */
 export function afterIteration(iteration: number, before: LoopState, window: Window, config: Config): LoopState {
   const { memorySize } = config.curriculum;
-  const entries = window.environments.flatMap((entry) => archiveEntry(iteration, entry, window.bornAt, config));
+  const known = new Map(before.curriculum.archive.map((entry) => [entry.id, entry.iteration]));
+  const designedIn = ({ environment }: WindowEnvironment): number => known.get(environment.id) ?? window.bornAt;
+  const entries = window.environments.flatMap((entry) => archiveEntry(iteration, entry, designedIn(entry), config));
   const curriculum = averaged(withEntries(before.curriculum, entries, memorySize), iteration, window, config);
   const over = isLastOfWindow(iteration, window, config);
   return {
@@ -37,7 +39,7 @@ export function isLastOfWindow(iteration: number, window: Window, config: Config
   return iteration - window.bornAt >= config.design.regenerateEvery - 1;
 }
 
-function archiveEntry(iteration: number, entry: WindowEnvironment, bornAt: number, config: Config): ArchiveEntry[] {
+function archiveEntry(iteration: number, entry: WindowEnvironment, designed: number, config: Config): ArchiveEntry[] {
   const winRate = windowWinRate(entry);
   if (winRate === undefined) return [];
   const plain = mergeArms(entry.arms);
@@ -48,7 +50,7 @@ function archiveEntry(iteration: number, entry: WindowEnvironment, bornAt: numbe
       id: entry.environment.id,
       skill: entry.environment.skill,
       source: entry.environment.program.source,
-      iteration: bornAt,
+      iteration: designed,
       lastPlayed: iteration,
       plays: plain.seeds.reduce((sum, { returns }) => sum + returns.length, 0),
       winRate,

@@ -1,0 +1,108 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { TrainingRow } from "../policy/policy.ts";
+import { byteTokenizer } from "../policy/testing/byte-tokenizer.ts";
+import { addition, goodPrograms, oneTurn } from "../gates/testing/programs.ts";
+import { openSandbox } from "../sandbox/pool.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import { scriptedLoop, type Script, type ScriptedLoop, written } from "./testing/scripted-loop.ts";
+
+let sandbox: Sandbox;
+let loop: ScriptedLoop;
+beforeAll(async () => {
+  sandbox = await openSandbox({ lanes: 1 });
+}, 120_000);
+afterEach(() => loop.close());
+afterAll(() => sandbox.close());
+
+const choice = goodPrograms["choice"] ?? "";
+/** Two designs of one skill, so that the designer's advantages are not all zero. */
+const oneSkill = { tasksPerIteration: 2, activeSkills: 1, sampling: { maxTokens: 2000 } };
+
+/** Adds where it can; wins a sum on even request seeds, always with a hint; picks the first choice otherwise. */
+const script: Script = {
+  design: ({ seed }) => written(seed % 2 === 0 ? oneTurn({ reset: addition }) : choice),
+  hint: () => "Add both numbers of pieces with care.",
+  act: ({ last, seed }) => {
+    const numbers = last.match(/\d\d/g)?.map(Number) ?? [];
+    const sum = (numbers[0] ?? 0) + (numbers[1] ?? 0);
+    return `I add: \\boxed{${last.startsWith("hint:") || seed % 2 === 0 ? sum : sum + 1}}`;
+  },
+};
+
+async function start(parts: Partial<Script> = {}, changes: object = {}): Promise<ScriptedLoop> {
+  loop = await scriptedLoop(sandbox, { ...script, ...parts }, { design: oneSkill, ...changes });
+  return loop;
+}
+
+const textOf = (tokens: Int32Array): string => byteTokenizer.decode(tokens);
+const rowsOf = (rows: readonly TrainingRow[] | undefined, role: string): TrainingRow[] => (rows ?? []).filter((row) => row.trajectory.role === role);
+const promptText = ({ trajectory }: TrainingRow): string => textOf(trajectory.segments[0]?.tokens ?? new Int32Array());
+
+/** Designs only sums, so that every environment has wins and losses. */
+const sums = { design: () => written(oneTurn({ reset: addition })) };
+
+test("invariant 5: both arms play one list of seeds and differ only in the hint", async () => {
+  const { episodes } = await (await start(sums)).next();
+  const seedsOf = (arm: string, id: string): number[] => episodes.filter((episode) => episode.arm === arm && episode.environmentId === id).map(({ seed }) => seed);
+  const ids = [...new Set(episodes.map(({ environmentId }) => environmentId))];
+  expect(ids).toHaveLength(2);
+  for (const id of ids) {
+    expect(seedsOf("hint", id)).toEqual(seedsOf("plain", id));
+    expect(new Set(seedsOf("plain", id)).size).toBe(2);
+  }
+  const first = (arm: string): string[] => episodes.filter((episode) => episode.arm === arm).map(({ trajectory }) => textOf(trajectory.segments[0]?.tokens ?? new Int32Array()));
+  expect(first("hint").map((text) => text.replace("hint: Add both numbers of pieces with care.\n", ""))).toEqual(first("plain"));
+});
+
+test("invariant 7: no hint ever reaches the trainer, and every kept plain row does", async () => {
+  const { episodes } = await (await start(sums)).next();
+  const batch = loop.trainer.batches[0] ?? [];
+  const agents = rowsOf(batch, "agent");
+  expect(agents.length).toBeGreaterThan(0);
+  expect(batch.map(({ trajectory }): string => trajectory.arm).filter((arm) => arm !== "plain")).toEqual([]);
+  expect(batch.filter((row) => promptText(row).includes("hint:"))).toEqual([]);
+  const plain = episodes.filter(({ arm }) => arm === "plain").map(({ trajectory }) => trajectory.segments);
+  for (const { trajectory } of agents) expect(plain).toContainEqual(trajectory.segments);
+});
+
+test("the designer is paid at the end of its window, for what it sampled at its beginning", async () => {
+  await start({}, { design: { ...oneSkill, regenerateEvery: 2 } });
+  const first = await loop.next();
+  expect(first.paid).toEqual([]);
+  expect(rowsOf(loop.trainer.batches[0], "designer")).toEqual([]);
+  const requested = loop.requests.length;
+  const second = await loop.next();
+  expect(loop.requests.slice(requested).every(({ prompt }) => !textOf(prompt).includes("designer")), "the second iteration designs nothing").toBe(true);
+  expect(second.paid.map(({ id }) => id)).toEqual(first.window.environments.map(({ environment }) => environment.id));
+  expect([...loop.store.rows("rewards")].map(({ iteration, role }) => [iteration, role])).toEqual(second.paid.map(() => [2, "designer"]));
+  for (const { trajectory } of second.paid) {
+    const sampled = trajectory.segments.find((segment) => segment.kind === "sampled");
+    expect(sampled).toMatchObject({ policyVersion: 0 });
+    expect(textOf(sampled?.tokens ?? new Int32Array())).toContain("class Bakery");
+  }
+});
+
+describe("a designer that writes only rubbish", () => {
+  test("ends the iteration with zero admitted, recorded, and the run goes on", async () => {
+    await start({ design: (prompt, iteration) => (iteration === 1 ? "I cannot." : script.design(prompt, iteration)) });
+    const first = await loop.next();
+    expect([first.episodes, first.updates, loop.trainer.batches]).toEqual([[], [], []]);
+    expect(first.paid.map(({ id, reward }) => [id, reward.reward])).toEqual([["1.0.0", 0], ["1.1.0", 0]]);
+    expect([...loop.store.rows("events")]).toMatchObject([{ iteration: 1, kind: "nothing-admitted", data: { candidates: 2, replayed: [] } }]);
+    expect([...loop.store.rows("gateResults")].map(({ gate, passed }) => [gate, passed])).toEqual([["extract", false], ["extract", false]]);
+    expect((await loop.next()).window.environments).toHaveLength(2);
+  });
+
+  test("replays environments of the archive, without paying for them again or making them young", async () => {
+    await start({ design: (prompt, iteration) => (iteration === 2 ? "I cannot." : script.design(prompt, iteration)) });
+    const first = await loop.next();
+    const ids = first.window.environments.map(({ environment }) => environment.id).sort();
+    const second = await loop.next();
+    const [event] = [...loop.store.rows("events", { iteration: 2 })];
+    expect(event).toMatchObject({ kind: "nothing-admitted", data: { candidates: 2 } });
+    expect([...(event?.data as { replayed: string[] }).replayed].sort()).toEqual(ids);
+    expect([...new Set(second.episodes.map(({ environmentId }) => environmentId))].sort()).toEqual(ids);
+    expect(second.paid.filter(({ id }) => ids.includes(id))).toEqual([]);
+    expect(loop.state().curriculum.archive.map(({ iteration, lastPlayed }) => [iteration, lastPlayed])).toEqual([[1, 2], [1, 2]]);
+  });
+});

@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { embeddedRenderer } from "../../chat/renderer.ts";
+import { loadConfig } from "../../config/load.ts";
+import { monotonicClock } from "../../core/clock.ts";
+import { openCorpus } from "../../corpus/corpus.ts";
+import { fence } from "../../designer/prompts.ts";
+import { defaultGates } from "../../gates/config.ts";
+import { bakeryDocument } from "../../gates/testing/programs.ts";
+import type { Policy, SampleRequest, Trainer, TrainingRow } from "../../policy/policy.ts";
+import { scriptedPolicy, type ScriptedPrompt } from "../../policy/scripted.ts";
+import { byteTokenizer } from "../../policy/testing/byte-tokenizer.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { RunStore } from "../../storage/run-store.ts";
+import type { Dependencies } from "../dependencies.ts";
+import type { RunEvent } from "../events.ts";
+import { runIteration, type IterationResult } from "../iteration.ts";
+import { initialState, type LoopState } from "../state.ts";
+
+/** A trainer that learns nothing and keeps what it was given. */
+export interface RecordingTrainer extends Trainer {
+  /** Rows of each update. */
+  readonly batches: readonly (readonly TrainingRow[])[];
+}
+
+/** The loop with a scripted policy, a recording trainer and the real gates and sandbox. */
+export interface ScriptedLoop {
+  readonly store: RunStore;
+  readonly trainer: RecordingTrainer;
+  /** Everything that was sampled, in order. */
+  readonly requests: readonly SampleRequest[];
+  readonly events: readonly RunEvent[];
+  /** Runs and commits the next iteration. */
+  next(): Promise<IterationResult>;
+  state(): LoopState;
+  close(): void;
+}
+
+function recordingTrainer(): RecordingTrainer {
+  const batches: (readonly TrainingRow[])[] = [];
+  return {
+    batches,
+    get policyVersion() {
+      return batches.length;
+    },
+    update: ({ rows }) => {
+      batches.push(rows);
+      return Promise.resolve({ policyVersion: batches.length, loss: 0, gradientNorm: 0, entropy: {}, kl: {}, clipFraction: 0, logprobGap: 0, tokens: 0 });
+    },
+    save: () => Promise.resolve(),
+    load: () => Promise.resolve(),
+  };
+}
+
+/** What each voice of the policy says; `iteration` is the one under way. */
+export interface Script {
+  readonly design: (prompt: ScriptedPrompt, iteration: number) => string;
+  readonly hint: (prompt: ScriptedPrompt, iteration: number) => string;
+  readonly act: (prompt: ScriptedPrompt, iteration: number) => string;
+}
+
+/** A design as the designer writes it. */
+export const written = (source: string): string => `Here it is.\n${fence(source)}`;
+
+/** Sets up a run in a directory of its own, with iteration 0 committed. */
+export async function scriptedLoop(sandbox: Sandbox, script: Script, changes: object = {}): Promise<ScriptedLoop> {
+  const root = mkdtempSync(join(tmpdir(), "spade-loop-"));
+  writeFileSync(join(root, "corpus.jsonl"), `${JSON.stringify({ text: bakeryDocument })}\n`);
+  const { config, digest } = loadConfig("smoke", { play: { contextLength: 4096, sampling: { maxTokens: 200 } }, ...changes });
+  const corpus = await openCorpus([join(root, "corpus.jsonl")], { maxWords: 200 });
+  const store = RunStore.create(join(root, "run"), { name: "scripted", programVersion: "0", config, configDigest: digest, provenance: {} });
+  store.beginIteration(0).commit({ policyVersion: 0 });
+  const [requests, events, trainer]: [SampleRequest[], RunEvent[], RecordingTrainer] = [[], [], recordingTrainer()];
+  let [iteration, state] = [0, initialState];
+  const scripted = scriptedPolicy({ tokenizer: byteTokenizer, respond: (prompt) => voice(script, prompt)(prompt, iteration) });
+  const policy: Policy = {
+    contextLength: scripted.contextLength,
+    sample: async (asked) => {
+      requests.push(...asked);
+      return (await scripted.sample(asked)).map((sample) => ({ ...sample, policyVersion: trainer.policyVersion }));
+    },
+  };
+  const kinds = { family: ({ skeleton }: { skeleton: string }) => skeleton, isNovel: () => undefined };
+  const gates = { ...defaultGates, maxTurns: config.play.maxTurns };
+  const deps: Dependencies = { config, gates, policy, trainer, renderer: embeddedRenderer(byteTokenizer), sandbox, corpus, suites: [], kinds, store, clock: monotonicClock, listener: (event) => events.push(event) };
+  return {
+    store,
+    trainer,
+    requests,
+    events,
+    state: () => state,
+    next: async () => {
+      const writer = store.beginIteration(++iteration);
+      const result = await runIteration(iteration, state, deps, writer);
+      writer.commit({ policyVersion: trainer.policyVersion });
+      state = JSON.parse(JSON.stringify(result.state)) as LoopState;
+      return result;
+    },
+    close: () => {
+      corpus.close();
+      store.close();
+      rmSync(root, { recursive: true });
+    },
+  };
+}
+
+function voice(script: Script, { messages }: ScriptedPrompt): Script[keyof Script] {
+  const system = messages[0]?.text;
+  return system === "designer" ? script.design : system === "hint" ? script.hint : script.act;
+}
