@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { loadConfig } from "../src/config/load.ts";
 import type { RunEvent, Stage } from "../src/selfplay/events.ts";
 import { RunStore } from "../src/storage/run-store.ts";
 import { copyRun, digestOf, eventsOf, killAt, spade, workDirectory, writeConfig } from "./command.ts";
@@ -58,6 +59,18 @@ test("the run that the others are compared with admitted designs, trained on the
   expect([...store.rows("updates")].length).toBeGreaterThan(0);
   expect([...store.rows("evaluations")].length).toBeGreaterThan(0);
   store.close();
+});
+
+test("killed before anything is committed: configuration and digest are there already (invariant 11)", async () => {
+  const run = path("before");
+  await killAt([config, "--out", run], during("evaluate", 0));
+  const store = RunStore.openReadOnly(run);
+  expect(store.iterations()).toEqual([]);
+  const loaded = loadConfig(config);
+  expect([store.header.config, store.header.configDigest]).toEqual([loaded.config, loaded.digest]);
+  expect(Object.keys(store.header.provenance)).toEqual(expect.arrayContaining(["node", "platform"]));
+  store.close();
+  await resumes(run);
 });
 
 test("T15a: killed at an iteration's boundary", async () => {

@@ -80,17 +80,18 @@ function rewardContradictions({ designerReward, play, design, environments }: Co
 }
 
 /**
- * Refuses trained roles whose sampling distribution is not the loss's, temperature 1 over the whole vocabulary (invariant 10).
+ * Refuses trained roles whose sampling distribution is not the loss's: softmax(logits / temperature) over the whole vocabulary, with
+ * a temperature above 0 (invariant 10).
  * @throws config.samplingMismatch
  */
 export function refuseSamplingMismatch(config: Config): void {
   if (config.allowSamplingMismatch) return;
   for (const [path, sampling] of [["design.sampling", config.design.sampling], ["play.sampling", config.play.sampling]] as const) {
-    if (sampling.temperature === 1 && sampling.topP === 1 && sampling.topK === 0) continue;
+    if (sampling.temperature > 0 && sampling.topP === 1 && sampling.topK === 0) continue;
     throw new SpadeError(
       "config.samplingMismatch",
-      `${path} samples at temperature ${sampling.temperature}, topP ${sampling.topP}, topK ${sampling.topK}, but the loss models temperature 1 over the whole vocabulary. ` +
-        `Set temperature 1, topP 1, topK 0, or set allowSamplingMismatch to true to accept the bias.`,
+      `${path} samples at temperature ${sampling.temperature}, topP ${sampling.topP}, topK ${sampling.topK}, but the loss models the whole vocabulary at a temperature above 0. ` +
+        `Set topP 1, topK 0 and a temperature above 0, or set allowSamplingMismatch to true to accept the bias.`,
       { details: { path, sampling } },
     );
   }

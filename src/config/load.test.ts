@@ -85,7 +85,7 @@ describe("errors", () => {
     ["too few episodes for the reward", { play: { hintPlaysPerSeed: 0 } }, "config.invalid", "smaller arm gets only 0"],
     ["a delay that outlives the policy lag", { design: { regenerateEvery: 4 } }, "config.invalid", "grow 3 versions old"],
     ["a prompt without room", { design: { sampling: { maxTokens: 1024 } } }, "config.invalid", "design.sampling.maxTokens"],
-    ["a sampled distribution that the loss does not model", { play: { sampling: { temperature: 0.6 } } }, "config.samplingMismatch", "play.sampling samples at temperature 0.6"],
+    ["a sampled distribution that the loss does not model", { play: { sampling: { temperature: 0 } } }, "config.samplingMismatch", "play.sampling samples at temperature 0"],
     ["truncated sampling", { design: { sampling: { topK: 20 } } }, "config.samplingMismatch", "allowSamplingMismatch"],
     ["not an object", 3, "config.invalid", "the configuration is wrong"],
   ];

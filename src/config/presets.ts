@@ -2,6 +2,7 @@ import type { ConfigInput } from "./schema.ts";
 
 /** What every configuration of the bundled nano policy shares. */
 const nanoPolicy: ConfigInput = {
+  policy: { kind: "embedded", model: "models/nano", threads: 2 },
   /** Programs are small: a call that runs longer than about 50 ms hangs. */
   sandbox: { limits: { fuelPerCall: 50_000 } },
   /** Examples are cut as in the demonstrations; rejected designs earn nothing, which the other designs of the skill outbid. */

@@ -117,4 +117,5 @@ test("designers are up-weighted by their rarity, up to the cap", () => {
   expect(designerWeight({ agentRows: 128, designerRows: 24 }, { delay: 4, cap: 50 })).toBeCloseTo(21.333, 3);
   expect(designerWeight({ agentRows: 384, designerRows: 8 }, { delay: 4, cap: 50 })).toBe(50);
   expect(designerWeight({ agentRows: 384, designerRows: 0 }, { delay: 4, cap: 50 })).toBe(1);
+  expect(designerWeight({ agentRows: 0, designerRows: 8 }, { delay: 4, cap: 50 })).toBe(1);
 });
