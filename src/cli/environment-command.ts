@@ -85,15 +85,25 @@ async function play(args: Arguments): Promise<number> {
   const sandbox = await openSandbox({ lanes: 1 });
   stack.defer(() => sandbox.close());
   using terminal = createInterface({ input: process.stdin, output: process.stdout });
-  return await playInteractively(sandbox, program, { seed: args.integer("seed") ?? 0, ask: () => terminal.question("> ") });
+  const lines = terminal[Symbol.asyncIterator]();
+  const ask = async (): Promise<string | undefined> => {
+    process.stdout.write("> ");
+    const { done, value } = await lines.next();
+    return done === true ? undefined : value;
+  };
+  return await playInteractively(sandbox, program, { seed: args.integer("seed") ?? 0, ask });
 }
 
-async function playInteractively(sandbox: Sandbox, program: Program, options: { readonly seed: number; readonly ask: () => Promise<string> }): Promise<number> {
+async function playInteractively(sandbox: Sandbox, program: Program, options: { readonly seed: number; readonly ask: () => Promise<string | undefined> }): Promise<number> {
   const handle = await expectGuest(sandbox.open(program));
   const first = await expectGuest(handle.create([options.seed]).then((results) => results[0]));
   console.log(first.observation);
   for (;;) {
     const action = await options.ask();
+    if (action === undefined) {
+      console.log("\nLeft before the end.");
+      return 0;
+    }
     const step = await expectGuest(handle.step([{ instance: first.instance, action }]).then((results) => results[0]));
     console.log(step.observation);
     if (!step.terminated && !step.truncated) continue;

@@ -85,7 +85,8 @@ function freeDirectory(name: string): string {
 function interruptible(directory: string): void {
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, () => {
-      process.stderr.write(`\nInterrupted; nothing recorded is lost. Go on with: npm run spade -- train --resume ${directory}\n`);
+      const advice = existsSync(directory) ? `nothing recorded is lost. Go on with: npm run spade -- train --resume ${directory}` : "nothing was recorded yet.";
+      process.stderr.write(`\nInterrupted; ${advice}\n`);
       process.exit(130);
     });
   }
