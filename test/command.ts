@@ -62,10 +62,10 @@ export function digestOf(finished: Finished): string {
 }
 
 /**
- * Runs `spade train --json`, kills it with SIGKILL when `isMoment` says so (asked at every event), and makes sure that nothing is left of it.
- * Returns the events seen and the descendants that it had.
+ * Runs `spade train --json`, holds it when `isMoment` says so (asked at every event), calls `whileHeld`, kills it with SIGKILL, and
+ * makes sure that nothing is left of it. Returns the events seen and the descendants that it had.
  */
-export async function killAt(words: readonly string[], isMoment: (event: RunEvent) => boolean | Promise<boolean>): Promise<{ readonly events: readonly RunEvent[]; readonly descendants: readonly number[] }> {
+export async function killAt(words: readonly string[], isMoment: (event: RunEvent) => boolean | Promise<boolean>, whileHeld?: () => Promise<void>): Promise<{ readonly events: readonly RunEvent[]; readonly descendants: readonly number[] }> {
   const child = spawn(process.execPath, [main, "train", ...words, "--json"], { cwd: packageRoot, stdio: ["ignore", "pipe", "pipe"] });
   const ended = finish(child);
   const events: RunEvent[] = [];
@@ -74,6 +74,10 @@ export async function killAt(words: readonly string[], isMoment: (event: RunEven
     const event = JSON.parse(line) as RunEvent;
     events.push(event);
     if (child.killed || !(await isMoment(event))) continue;
+    if (whileHeld !== undefined) {
+      process.kill(child.pid ?? 0, "SIGSTOP");
+      await whileHeld();
+    }
     descendants = descendantsOf(child.pid ?? 0);
     child.kill("SIGKILL");
   }
@@ -81,6 +85,13 @@ export async function killAt(words: readonly string[], isMoment: (event: RunEven
   expect(code, `the run ended before its moment came: ${stderr}`).toBeUndefined();
   await vi.waitFor(() => expect(descendants.filter(isRunning), "sandbox children outlived the run").toEqual([]), { timeout: 5000 });
   return { events, descendants };
+}
+
+/** Runs `spade train --json` and sends it a signal at its first event. */
+export async function signalAtStart(words: readonly string[], signal: NodeJS.Signals): Promise<Finished> {
+  const child = spawn(process.execPath, [main, "train", ...words, "--json"], { cwd: packageRoot, stdio: ["ignore", "pipe", "pipe"] });
+  child.stdout.once("data", () => child.kill(signal));
+  return await finish(child);
 }
 
 function finish(child: ChildProcess): Promise<Finished> {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { loadConfig } from "../src/config/load.ts";
 import type { RunEvent, Stage } from "../src/selfplay/events.ts";
 import { RunStore } from "../src/storage/run-store.ts";
-import { copyRun, digestOf, eventsOf, killAt, spade, workDirectory, writeConfig } from "./command.ts";
+import { copyRun, digestOf, eventsOf, killAt, signalAtStart, spade, workDirectory, writeConfig } from "./command.ts";
 
 const { path, remove } = workDirectory();
 const config = writeConfig(path("plain.json"));
@@ -63,13 +63,25 @@ test("the run that the others are compared with admitted designs, trained on the
 
 test("killed before anything is committed: configuration and digest are there already (invariant 11)", async () => {
   const run = path("before");
-  await killAt([config, "--out", run], during("evaluate", 0));
+  await killAt([config, "--out", run], during("evaluate", 0), async () => {
+    const second = await spade("train", "--resume", run);
+    expect(second.stderr, "one writer at a time").toMatch(/^storage.locked: .* process \d+\./);
+    expect(second.code).toBe(1);
+  });
   const store = RunStore.openReadOnly(run);
   expect(store.iterations()).toEqual([]);
   const loaded = loadConfig(config);
   expect([store.header.config, store.header.configDigest]).toEqual([loaded.config, loaded.digest]);
   expect(Object.keys(store.header.provenance)).toEqual(expect.arrayContaining(["node", "platform"]));
   store.close();
+  await resumes(run);
+});
+
+test("Ctrl-C ends a run at once and says how to go on", async () => {
+  const run = path("interrupted");
+  const { code, stderr } = await signalAtStart([config, "--out", run], "SIGINT");
+  expect(code).toBe(130);
+  expect(stderr).toContain(`--resume ${run}`);
   await resumes(run);
 });
 

@@ -16,7 +16,7 @@ export function prefillGraph(config: TransformerConfig): Outputs {
     kept[`value${layer}`] = v;
     return matmul(softmax(add(matmul(q, k, { transposeB: true }), mask)), v);
   };
-  const hidden = hiddenStates(model, { tokens: input("tokens", ["B", "T"], "i32"), positions: input("positions", ["B", "T"], "i32") }, attend);
+  const hidden = hiddenStates(model, { tokens: input("tokens", ["B", "T"], "i32"), previous: input("previous", ["B", "T"], "i32"), positions: input("positions", ["B", "T"], "i32") }, attend);
   const last = gather(reshape(hidden, ["N", config.width]), input("last", ["B"], "i32"));
   return { logits: logitsOf(model, last), ...kept };
 }
@@ -38,7 +38,7 @@ export function stepGraph(config: TransformerConfig): Outputs {
     const old = matmul(slice(weights, 3, 1, toTheEnd, "C"), input(`value${layer}`, cacheShape));
     return add(old, mul(slice(weights, 3, 0, 1), v));
   };
-  const hidden = hiddenStates(model, { tokens: input("tokens", ["B"], "i32"), positions: input("positions", ["B", 1], "i32") }, attend);
+  const hidden = hiddenStates(model, { tokens: input("tokens", ["B"], "i32"), previous: input("previous", ["B"], "i32"), positions: input("positions", ["B", 1], "i32") }, attend);
   return { logits: logitsOf(model, hidden), columns: concat(columns, 1) };
 }
 

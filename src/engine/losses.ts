@@ -10,7 +10,7 @@ function packedForward(model: ModelInputs, length: number): { all: Tensor; targe
   const blocks = Array.from({ length: Math.ceil(length / attentionBlock) }, (_, c) => c);
   const block = Math.min(length, attentionBlock);
   const masks = blocks.map((c) => input(`mask${c}`, ["R", 1, block, (c + 1) * block]));
-  const grid = { tokens: input("tokens", ["N"], "i32"), positions: input("positions", ["R", length], "i32") };
+  const grid = { tokens: input("tokens", ["N"], "i32"), previous: input("previous", ["N"], "i32"), positions: input("positions", ["R", length], "i32") };
   const hidden = selectRows(hiddenStates(model, grid, blockAttention(masks)), input("index", ["P"], "i32"), input("inverse", ["N"], "i32"));
   return tokenLogprobs(mul(hidden, input("inverseTemperature", ["P", 1])), outputMatrix(model), input("target", ["P"], "i32"));
 }

@@ -1,5 +1,5 @@
 import type { Feed } from "./session.ts";
-import { attentionBlock } from "./transformer.ts";
+import { attentionBlock, noToken } from "./transformer.ts";
 
 /** A sequence to pack: its tokens, and the places (≥ 1) of the tokens that carry loss. */
 export interface PackItem {
@@ -77,6 +77,7 @@ function greedyRow(waiting: readonly number[], sizeOf: (item: number) => number,
 function layOut(items: readonly PackItem[], rows: readonly Row[], length: number): PackedChunk {
   const count = rows.length * length;
   const tokens = new Int32Array(count);
+  const previous = new Int32Array(count).fill(noToken);
   const positions = new Int32Array(count);
   const starts = new Int32Array(count).map((_, i) => i);
   const predicted: { item: number; token: number }[] = [];
@@ -86,6 +87,7 @@ function layOut(items: readonly PackItem[], rows: readonly Row[], length: number
     for (const item of row.items) {
       const { tokens: own = new Int32Array(), targets = [] } = items[item] ?? {};
       tokens.set(own, offset);
+      previous.set(own.subarray(0, -1), offset + 1);
       own.forEach((_, t) => ((positions[offset + t] = t), (starts[offset + t] = offset)));
       for (const token of targets) {
         index.push(offset + token - 1);
@@ -99,6 +101,7 @@ function layOut(items: readonly PackItem[], rows: readonly Row[], length: number
   const target = Int32Array.from(index, (place) => tokens[place + 1] ?? 0);
   const feeds: Record<string, Feed> = {
     tokens: { data: tokens, shape: [count] },
+    previous: { data: previous, shape: [count] },
     positions: { data: positions, shape: [rows.length, length] },
     index: { data: Int32Array.from(index), shape: [index.length] },
     inverse: { data: inverse, shape: [count] },

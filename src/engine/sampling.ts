@@ -8,6 +8,7 @@ import { result } from "./session.ts";
 import type { Feed } from "./session.ts";
 import type { SessionCache } from "./session-cache.ts";
 import { drawToken } from "./token-sampler.ts";
+import { noToken } from "./transformer.ts";
 import type { EngineSample, EngineSampleRequest } from "./types.ts";
 
 /** Sequences decoded at once. */
@@ -97,7 +98,8 @@ class Decoder {
     const outputs = await session.run({
       ...this.#feeds,
       ...this.#cache.feeds(),
-      tokens: { data: Int32Array.from(this.#active, ({ tokens }) => tokens.at(-1) ?? 0), shape: [count] },
+      tokens: { data: Int32Array.from(this.#active, ({ tokens }) => tokens.at(-1) ?? noToken), shape: [count] },
+      previous: { data: Int32Array.from(this.#active, ({ tokens, request }) => tokens.at(-2) ?? request.prompt.at(-1) ?? noToken), shape: [count] },
       positions: { data: Int32Array.from(this.#cache.lengths), shape: [count, 1] },
     });
     this.#cache.append(result(outputs, "columns"));
@@ -132,11 +134,16 @@ class Decoder {
 function prefillFeeds(prompts: readonly Int32Array[]): Record<string, Feed> {
   const length = prompts.at(-1)?.length ?? 0;
   const tokens = new Int32Array(prompts.length * length);
-  prompts.forEach((prompt, row) => tokens.set(prompt, row * length));
+  const previous = new Int32Array(tokens.length).fill(noToken);
+  prompts.forEach((prompt, row) => {
+    tokens.set(prompt, row * length);
+    previous.set(prompt.subarray(0, -1), row * length + 1);
+  });
   const mask = new Float32Array(length * length).fill(masked);
   for (let t = 0; t < length; t++) mask.fill(0, t * length, t * length + t + 1);
   return {
     tokens: { data: tokens, shape: [prompts.length, length] },
+    previous: { data: previous, shape: [prompts.length, length] },
     positions: { data: tokens.map((_, i) => i % length), shape: [prompts.length, length] },
     last: { data: Int32Array.from(prompts, (prompt, row) => row * length + prompt.length - 1), shape: [prompts.length] },
     mask: { data: mask, shape: [length, length] },

@@ -24,6 +24,7 @@ export function parameterSpecs(config: TransformerConfig): ParameterSpec[] {
   const gain = (name: string): ParameterSpec => ({ name, shape: [width], gain: true });
   return [
     matrix("embedding", vocabularySize, width),
+    matrix("previousEmbedding", vocabularySize, width),
     ...layers.flatMap((layer) => [
       ...["query", "key", "value", "output"].map((name) => matrix(layer + name, width, width)),
       matrix(`${layer}gate`, width, feedForward),
@@ -104,9 +105,23 @@ export function parameter(model: ModelInputs, name: string): Tensor {
 /** Maps rotated queries (already divided by √D), keys and values [B, H, T, D] to the attention's output of that shape. */
 export type Attend = (heads: { q: Tensor; k: Tensor; v: Tensor }, layer: number) => Tensor;
 
-/** All layers: token ids [N] to normalised hidden states [N, width]. `batch` is B, `length` T of the [B, T] grid of N tokens. */
-export function hiddenStates(model: ModelInputs, grid: { tokens: Tensor; positions: Tensor }, attend: Attend): Tensor {
-  let x = gather(parameter(model, "embedding"), grid.tokens);
+/** What a run of the layers is fed: token ids, at each place the id of the token before it (`noToken` at the start), positions. */
+export interface TokenGrid {
+  readonly tokens: Tensor;
+  readonly previous: Tensor;
+  readonly positions: Tensor;
+}
+
+/** Id that stands before a sequence's first token: the pad token, which occurs in no sequence. */
+export const noToken = 0;
+
+/**
+ * All layers: token ids [N] to normalised hidden states [N, width]. A token enters with an embedding of its own and one of
+ * the token before it, so that a single layer can find "what came after this token earlier" and copy it: without that,
+ * a small model needs a multiple of the data to learn to copy.
+ */
+export function hiddenStates(model: ModelInputs, grid: TokenGrid, attend: Attend): Tensor {
+  let x = add(gather(parameter(model, "embedding"), grid.tokens), gather(parameter(model, "previousEmbedding"), grid.previous));
   for (let layer = 0; layer < model.config.layers; layer++) {
     x = add(x, attention(model, x, { layer, positions: grid.positions, attend }));
     x = add(x, feedForward(model, x, layer));
