@@ -1,6 +1,6 @@
 import { closeSync, cpSync, existsSync, openSync, readFileSync, readdirSync, statSync, truncateSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { loadConfig } from "../src/config/load.ts";
 import { sha256 } from "../src/core/digest.ts";
 import { packagePath } from "../src/selfplay/assemble.ts";
@@ -8,6 +8,7 @@ import { RunStore } from "../src/storage/run-store.ts";
 import { copyRun, digestOf, eventsOf, spade, spadeInShell, workDirectory, writeConfig } from "./command.ts";
 import type { Finished } from "./command.ts";
 
+vi.setConfig({ testTimeout: 180_000 });
 const { path, remove } = workDirectory();
 const config = writeConfig(path("config.json"), { run: { iterations: 2 } });
 const model = packagePath(loadConfig(config).config.policy.model);
@@ -19,7 +20,7 @@ beforeAll(async () => {
   const finished = await spade("train", config, "--out", run, "--json");
   expect(finished.stderr).toBe("");
   digest = digestOf(finished);
-}, 120_000);
+}, 300_000);
 afterAll(remove);
 
 /** Checks that a command failed with a named error that says all of `parts`. */

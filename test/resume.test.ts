@@ -1,11 +1,12 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { loadConfig } from "../src/config/load.ts";
 import type { RunEvent, Stage } from "../src/selfplay/events.ts";
 import { RunStore } from "../src/storage/run-store.ts";
 import { copyRun, digestOf, eventsOf, killAt, signalAtStart, spade, workDirectory, writeConfig } from "./command.ts";
 
+vi.setConfig({ testTimeout: 180_000 });
 const { path, remove } = workDirectory();
 const config = writeConfig(path("plain.json"));
 let digest = "";
@@ -17,7 +18,7 @@ beforeAll(async () => {
   expect(whole.stderr).toBe("");
   digest = digestOf(whole);
   await killAt([config, "--out", boundary], (event) => event.kind === "iteration");
-}, 120_000);
+}, 300_000);
 afterAll(remove);
 
 /** True while a stage of an iteration is under way; of gates, once the sandbox has judged a candidate. */
