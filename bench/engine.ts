@@ -10,7 +10,7 @@ import { chunkTokens } from "../src/engine/training.ts";
 import type { AdamSettings, CrossEntropyRow, EngineSampleRequest, TransformerConfig } from "../src/engine/types.ts";
 
 /** Shape of the bundled nano model. */
-const nano: TransformerConfig = { vocabularySize: 1536, width: 192, layers: 5, heads: 6, feedForward: 512, contextLength: 1024, ropeBase: 10_000 };
+const nano: TransformerConfig = { vocabularySize: 1536, width: 192, layers: 5, heads: 3, feedForward: 512, contextLength: 1024, ropeBase: 1_000_000 };
 const adam: AdamSettings = { learningRate: 1e-4, beta1: 0.9, beta2: 0.95, epsilon: 1e-8, weightDecay: 0.1, maxGradientNorm: 1 };
 const trainingTokens = 4096;
 const samplingBatch = 64;

@@ -2,7 +2,7 @@
 export const recipe = {
   seed: 20_260,
   vocabularySize: 1536,
-  model: { width: 192, layers: 5, heads: 6, feedForward: 512, contextLength: 1024, ropeBase: 10_000 },
+  model: { width: 192, layers: 5, heads: 3, feedForward: 512, contextLength: 1024, ropeBase: 1_000_000 },
   /** Shares of all tokens, prompts included. */
   mix: { designer: 0.45, hint: 0.07, agent: 0.48 },
   /** Loss weight of a prompt's or observation's text; what the policy says itself has weight 1. */

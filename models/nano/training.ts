@@ -10,6 +10,7 @@ import { BatchFeed } from "./batch-feed.ts";
 import { demonstratedPrograms, exampleSource, planOf } from "./data.ts";
 import type { DataPlan } from "./data.ts";
 import { summariseDemonstrations } from "./demonstration-summary.ts";
+import { copyRows } from "./copy-rows.ts";
 import { exampleKinds } from "./examples.ts";
 import type { Batch, Example, ExampleKind } from "./examples.ts";
 import { learningRateAt, recipe } from "./recipe.ts";
@@ -105,7 +106,8 @@ class Run {
     const started = monotonicClock();
     const batch = await feed.next();
     const waitedMs = monotonicClock() - started;
-    const metrics = await this.#engine.crossEntropyStep(batch.examples, { ...recipe.optimiser, learningRate: learningRateAt(this.#progress()) });
+    const rows = [...batch.examples, ...copyRows(this.#position.step, this.#engine.config.vocabularySize)];
+    const metrics = await this.#engine.crossEntropyStep(rows, { ...recipe.optimiser, learningRate: learningRateAt(this.#progress()) });
     const stepMs = monotonicClock() - started;
     this.#position = { ...this.#position, step: this.#position.step + 1, next: batch.next, tokens: this.#position.tokens + tokensOf(batch), elapsedMs: this.#position.elapsedMs + stepMs };
     if (this.#position.step % reportEverySteps === 0) await this.#report(metrics, { tokensPerSecond: (1000 * tokensOf(batch)) / stepMs, waitedMs });
