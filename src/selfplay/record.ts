@@ -1,6 +1,6 @@
 import type { Checkpoint } from "../storage/checkpoints.ts";
 import type { IterationWriter } from "../storage/iteration-writer.ts";
-import type { DesignTask } from "../core/environment.ts";
+import { type DesignTask, programId } from "../core/environment.ts";
 import type { Episode } from "../core/episode.ts";
 import type { UpdateMetrics } from "../policy/policy.ts";
 import type { StoredFacts } from "../report/run-rows.ts";
@@ -46,7 +46,7 @@ function recordDesign(writer: IterationWriter, design: Design, hint: HintCall | 
     response,
     trivialWinRate: admission.trivialWinRate,
     maxTurns: admission.maxTurns,
-    ...(program === undefined ? {} : { language: program.language, source: program.source }),
+    ...(program === undefined ? {} : { language: program.language, source: program.source, programId: programId(program) }),
     ...(facts === undefined ? {} : { facts: { ...storedFacts(facts, sampledTokens(design), kinds) } }),
     ...(hint?.verdict.verdict === "pass" ? { hint: hint.text } : {}),
   });
