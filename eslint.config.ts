@@ -1,3 +1,4 @@
+import { defineConfig } from "eslint/config";
 import tseslint from "typescript-eslint";
 
 const nondeterminism = [
@@ -6,7 +7,7 @@ const nondeterminism = [
   { object: "process", property: "env", message: "Only cli/ reads the environment." },
 ];
 
-export default tseslint.config(
+export default defineConfig(
   { ignores: ["node_modules/", "runs/", "coverage/", ".cache/", "bin/"] },
   ...tseslint.configs.strictTypeChecked,
   {
