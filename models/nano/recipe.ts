@@ -7,6 +7,11 @@ export const recipe = {
   mix: { designer: 0.45, hint: 0.07, agent: 0.48 },
   /** Loss weight of a prompt's or observation's text; what the policy says itself has weight 1. */
   contextWeight: 0.1,
+  /**
+   * Training begins with copying alone, because a model this small finds it late or never beside other things; a few such
+   * rows stay in every later step.
+   */
+  copying: { steps: 500, rowsAlone: 15, rowsBeside: 3 },
   batchTokens: 3072,
   optimiser: { learningRate: 1.5e-3, beta1: 0.9, beta2: 0.98, epsilon: 1e-8, weightDecay: 0.1, maxGradientNorm: 1 },
   /** Shares of the run: linear warm-up, then a cosine down to `floor` times the peak. */

@@ -102,11 +102,22 @@ class Run {
     return "tokens" in length ? this.#position.tokens / length.tokens : this.#position.elapsedMs / (length.minutes * minute);
   }
 
+  /** One step of the first phase: copying only, at the peak rate after a short warm-up. */
+  async #learnCopying(): Promise<void> {
+    const started = monotonicClock();
+    const { step } = this.#position;
+    const learningRate = recipe.optimiser.learningRate * Math.min(1, (step + 1) / 30);
+    const metrics = await this.#engine.crossEntropyStep(copyRows(step, this.#engine.config.vocabularySize, recipe.copying.rowsAlone), { ...recipe.optimiser, learningRate });
+    this.#position = { ...this.#position, step: step + 1, elapsedMs: this.#position.elapsedMs + monotonicClock() - started };
+    if ((step + 1) % 50 === 0) this.#options.report(`step ${step + 1}  copying  loss ${metrics.loss.toFixed(3)}`);
+  }
+
   async #advance(feed: BatchFeed): Promise<void> {
+    if (this.#position.step < recipe.copying.steps) return this.#learnCopying();
     const started = monotonicClock();
     const batch = await feed.next();
     const waitedMs = monotonicClock() - started;
-    const rows = [...batch.examples, ...copyRows(this.#position.step, this.#engine.config.vocabularySize)];
+    const rows = [...batch.examples, ...copyRows(this.#position.step, this.#engine.config.vocabularySize, recipe.copying.rowsBeside)];
     const metrics = await this.#engine.crossEntropyStep(rows, { ...recipe.optimiser, learningRate: learningRateAt(this.#progress()) });
     const stepMs = monotonicClock() - started;
     this.#position = { ...this.#position, step: this.#position.step + 1, next: batch.next, tokens: this.#position.tokens + tokensOf(batch), elapsedMs: this.#position.elapsedMs + stepMs };
