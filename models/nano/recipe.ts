@@ -11,7 +11,7 @@ export const recipe = {
    * Training begins with copying alone, because a model this small finds it late or never beside other things; a few such
    * rows stay in every later step.
    */
-  copying: { steps: 500, rowsAlone: 15, rowsBeside: 3 },
+  copying: { steps: 120, rowsAlone: 15, rowsBeside: 1 },
   batchTokens: 3072,
   optimiser: { learningRate: 1.5e-3, beta1: 0.9, beta2: 0.98, epsilon: 1e-8, weightDecay: 0.1, maxGradientNorm: 1 },
   /** Shares of the run: linear warm-up, then a cosine down to `floor` times the peak. */

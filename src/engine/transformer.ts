@@ -50,7 +50,15 @@ export function checkConfig(config: TransformerConfig): void {
   if (!(config.ropeBase > 1)) complain(`ropeBase is ${config.ropeBase}, expected a number above 1`);
 }
 
-/** Initial weights as one flat vector in the order of `parameterSpecs`: normal with deviation 0.02, smaller into the residual stream. */
+/** Deviation of the first layer's queries at the start: large enough that a match stands out among a hundred tokens. */
+const matchDeviation = 0.08;
+
+/**
+ * Initial weights as one flat vector in the order of `parameterSpecs`: normal with deviation 0.02, smaller into the
+ * residual stream. The first layer starts as a matcher: a token's query finds the places that come after earlier
+ * occurrences of it, because the embedding of the token before is the mirror image of the embedding, and the first
+ * layer's keys mirror its queries. From there a small model learns to copy at once instead of late or never.
+ */
 export function initialWeights(config: TransformerConfig, seed: number): Float32Array {
   const rng = new Rng(seed);
   const specs = parameterSpecs(config);
@@ -58,10 +66,21 @@ export function initialWeights(config: TransformerConfig, seed: number): Float32
   let offset = 0;
   for (const { name, shape, gain } of specs) {
     const residual = name.endsWith(".output") || name.endsWith(".down");
-    const deviation = residual ? 0.02 / Math.sqrt(2 * config.layers) : 0.02;
+    const deviation = name === "layers.0.query" ? matchDeviation : residual ? 0.02 / Math.sqrt(2 * config.layers) : 0.02;
     for (const end = offset + sizeOf(shape); offset < end; offset++) flat[offset] = gain ? 1 : deviation * normal(rng);
   }
+  const tensors = new Map(splitFlat(specs, flat));
+  const [embedding, previous] = [tensors.get("embedding"), tensors.get("previousEmbedding")];
+  const [query, key] = [tensors.get("layers.0.query"), tensors.get("layers.0.key")];
+  const { width } = config;
+  previous?.forEach((_, i) => (previous[i] = embedding?.[i - (i % width) + width - 1 - (i % width)] ?? 0));
+  key?.forEach((_, i) => (key[i] = query?.[(width - 1 - Math.floor(i / width)) * width + (i % width)] ?? 0));
   return flat;
+}
+
+function splitFlat(specs: readonly ParameterSpec[], flat: Float32Array): [string, Float32Array][] {
+  let offset = 0;
+  return specs.map(({ name, shape }) => [name, flat.subarray(offset, (offset += sizeOf(shape)))]);
 }
 
 function normal(rng: Rng): number {
