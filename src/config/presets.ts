@@ -6,7 +6,7 @@ const nanoPolicy: ConfigInput = {
   /** Programs are small: a call that runs longer than about 50 ms hangs. */
   sandbox: { limits: { fuelPerCall: 50_000 } },
   /** Examples are cut as in the demonstrations; rejected designs earn nothing, which the other designs of the skill outbid. */
-  design: { tasksPerIteration: 12, activeSkills: 3, exampleMaxChars: 160, invalidReward: 0 },
+  design: { tasksPerIteration: 12, activeSkills: 3, exampleMaxChars: 160, invalidReward: 0, sampling: { temperature: 0.5 } },
   advantages: { familyPenalty: 0.5 },
   update: {
     loss: { kind: "policyGradient", entropyCoefficient: 0.01 },
