@@ -6,6 +6,7 @@ import { parseArgs } from "node:util";
 import { decimal, pair, table } from "../src/cli/format.ts";
 import { runReport, type RunReport } from "../src/cli/summary.ts";
 import { episodeReturn, isWin } from "../src/core/episode.ts";
+import { SpadeError } from "../src/core/errors.ts";
 import { Rng } from "../src/core/seed.ts";
 import { RunStore } from "../src/storage/run-store.ts";
 
@@ -56,11 +57,16 @@ type Cells = Map<string, Map<string, { readonly before: number[]; readonly after
 function suiteChanges(directories: readonly string[]): Change[] {
   const runs = directories.map(cellsOf);
   return [...(runs[0]?.keys() ?? [])].map((suite) => {
-    const grid = runs.map((cells) => [...(cells.get(suite)?.values() ?? [])].map(({ before, after }) => ({ before: average(before) ?? 0, after: average(after) ?? 0 })));
+    const grid = runs.map((cells) => [...(cells.get(suite)?.values() ?? [])].flatMap((cell) => bothSides(average(cell.before), average(cell.after))));
     const over = (pick: (cell: { before: number; after: number }) => number): number => average(grid.map((row) => average(row.map(pick)))) ?? NaN;
     const episodes = runs.reduce((sum, cells) => sum + [...(cells.get(suite)?.values() ?? [])].reduce((own, { before }) => own + before.length, 0), 0);
     return { suite, before: over(({ before }) => before), after: over(({ after }) => after), change: over(({ before, after }) => after - before), interval: crossedBootstrap(grid.map((row) => row.map(({ before, after }) => after - before))), episodes };
   });
+}
+
+/** A program's win rates, if it has episodes on both sides: missing is not zero. */
+function bothSides(before: number | undefined, after: number | undefined): { readonly before: number; readonly after: number }[] {
+  return before === undefined || after === undefined ? [] : [{ before, after }];
 }
 
 function cellsOf(directory: string): Cells {
@@ -68,6 +74,7 @@ function cellsOf(directory: string): Cells {
   try {
     const rows = [...store.rows("evaluations")];
     const last = Math.max(...rows.map(({ iteration }) => iteration));
+    if (last === 0) throw new SpadeError("usage.study", `The run ${directory} has no evaluation after its start yet. Let it finish: spade train --resume ${directory}`);
     const cells: Cells = new Map();
     for (const { iteration, suite, mode, programId, outcome } of rows) {
       const value = episodeReturn(outcome);
