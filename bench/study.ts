@@ -8,6 +8,7 @@ import { runReport, type RunReport } from "../src/cli/summary.ts";
 import { episodeReturn, isWin } from "../src/core/episode.ts";
 import { SpadeError } from "../src/core/errors.ts";
 import { Rng } from "../src/core/seed.ts";
+import { mean } from "../src/report/iteration-metrics.ts";
 import { RunStore } from "../src/storage/run-store.ts";
 
 const help = `Usage: node bench/main.ts study RUN [RUN…] [--json]
@@ -47,8 +48,7 @@ function column(reports: readonly RunReport[], measure: string, part: "first" | 
 }
 
 function average(values: readonly (number | undefined)[]): number | undefined {
-  const known = values.filter((value) => value !== undefined);
-  return known.length === 0 ? undefined : known.reduce((sum, value) => sum + value, 0) / known.length;
+  return mean(values.filter((value) => value !== undefined));
 }
 
 /** Win rate per suite and program, [before, after]. */

@@ -1,11 +1,12 @@
 import { type Episode, episodeReturn, isWin } from "../core/episode.ts";
 import { SpadeError } from "../core/errors.ts";
 import { deriveSeed } from "../core/seed.ts";
+import { mean } from "../credit/statistics.ts";
 import type { Policy, Sampling } from "../policy/policy.ts";
 import type { Dialogue } from "../rollout/episode.ts";
 import { playEpisodes, type PlayProgress } from "../rollout/play.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { bootstrap, type Interval, mean, meanOfMeans, wilson } from "./intervals.ts";
+import { bootstrap, type Interval, meanOfMeans, wilson } from "./intervals.ts";
 import type { Suite, SuiteProgram } from "./suite.ts";
 
 /** A win rate over completed episodes. `winRate` and `interval` are absent when none completed: missing is not zero. */

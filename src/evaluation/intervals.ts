@@ -1,4 +1,5 @@
 import { Rng } from "../core/seed.ts";
+import { mean } from "../credit/statistics.ts";
 
 /** Lower and upper end of a 95 % interval. */
 export type Interval = readonly [number, number];
@@ -37,8 +38,4 @@ export function bootstrap(values: readonly (readonly number[])[], seed: number):
     return total / values.length;
   }).sort((a, b) => a - b);
   return [means[Math.floor(0.025 * resamples)] ?? 0, means[Math.ceil(0.975 * resamples) - 1] ?? 0];
-}
-
-export function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -1,10 +1,11 @@
 import { type Episode, episodeReturn, isWin } from "../core/episode.ts";
 import { deriveSeed } from "../core/seed.ts";
+import { mean } from "../credit/statistics.ts";
 import type { IterationWriter } from "../storage/iteration-writer.ts";
 import type { RunStore } from "../storage/run-store.ts";
 import type { Row } from "../storage/tables.ts";
 import type { Rate } from "./evaluate.ts";
-import { bootstrap, mean, meanOfMeans } from "./intervals.ts";
+import { bootstrap, meanOfMeans } from "./intervals.ts";
 
 /** A suite's score at one iteration of a run, computed from the stored episodes. */
 export interface StoredScore {

@@ -6,7 +6,7 @@ import type { IterationWriter } from "../storage/iteration-writer.ts";
 import { batchRows, creditRows, type PaidDesign } from "./credit.ts";
 import { type Dependencies, dialogueOf, stageReporter } from "./dependencies.ts";
 import { observe, type Window } from "./measure.ts";
-import { recordCredit, recordEpisodes } from "./record.ts";
+import { recordCredit } from "./record.ts";
 import { afterIteration, type LoopState } from "./state.ts";
 import { payDesigns } from "./payment.ts";
 import { openWindow } from "./window.ts";
@@ -28,7 +28,7 @@ export interface IterationResult {
 export async function runIteration(iteration: number, before: LoopState, deps: Dependencies, writer: IterationWriter): Promise<IterationResult> {
   const opened = await openWindow(iteration, before, deps, writer);
   const episodes = await play(iteration, opened.window, deps);
-  recordEpisodes(writer, episodes);
+  writer.addEpisodes(episodes);
   const window = observe(opened.window, episodes);
   const paid = payDesigns(iteration, window, opened, deps);
   const rows = creditRows(episodes, paid, deps.config);

@@ -1,7 +1,6 @@
 import type { Checkpoint } from "../storage/checkpoints.ts";
 import type { IterationWriter } from "../storage/iteration-writer.ts";
 import { type DesignTask, programId } from "../core/environment.ts";
-import type { Episode } from "../core/episode.ts";
 import type { UpdateMetrics } from "../policy/policy.ts";
 import type { StoredFacts } from "../report/run-rows.ts";
 import type { ProgramFacts } from "../sandbox/sandbox.ts";
@@ -67,11 +66,6 @@ export function storedFacts(facts: ProgramFacts, programTokens: number, kinds: P
   const novel = kinds.isNovel(facts.skeleton);
   const { entry, skeleton, stateVariables } = facts;
   return { entry, skeleton, stateVariables, programTokens, family: kinds.family(facts), ...(novel === undefined ? {} : { novel }) };
-}
-
-/** Appends the episodes of both arms. */
-export function recordEpisodes(writer: IterationWriter, episodes: readonly Episode[]): void {
-  writer.addEpisodes(episodes);
 }
 
 /** Appends rewards and advantages of both roles. */
