@@ -14,6 +14,7 @@ import type { DocumentSource, GroundingDocument } from "./documents.ts";
 import { exampleKinds, renderExample, textsOf } from "./examples.ts";
 import type { Example, ExampleKind } from "./examples.ts";
 import { recipe } from "./recipe.ts";
+import { nouns } from "./words.ts";
 
 /** Everything the demonstrations of a run depend on besides the code; fixed when the run starts. */
 export interface DataPlan {
@@ -64,10 +65,15 @@ function sharesOf(demonstrations: readonly Demonstration[], bpe: BpeModel): Reco
   return { designer, hint, agent };
 }
 
+const repeated = (texts: readonly string[], times: number): string[] => Array.from({ length: times }, () => texts).flat();
+
 /** A new plan: trains the tokenizer on demonstrations and passages. Equal passages and code give equal plans. */
 export function newPlan(passages: readonly GroundingDocument[], surveySize: number = recipe.surveySize): DataPlan {
   const demonstrations = survey(passages, surveySize);
-  const bpe = trainBpe([...demonstrations.flatMap(textsOf), ...passages.map(({ text }) => text)], recipe.vocabularySize);
+  const { vocabularySize, passageWeight, nounWeight } = recipe.tokenizer;
+  const passageTexts = passages.map(({ text }) => text);
+  const texts = [...demonstrations.flatMap(textsOf), ...repeated(passageTexts, passageWeight), ...repeated([nouns.join(" ")], nounWeight)];
+  const bpe = trainBpe(texts, vocabularySize);
   return { passages, bpe, shares: sharesOf(demonstrations, bpe), digest: digestOf(passages) };
 }
 

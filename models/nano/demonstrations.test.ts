@@ -30,9 +30,9 @@ describe("designer demonstrations", () => {
     for (let i = 0; i < 300; i++) {
       const { demonstration, hintDemonstration, program } = designerDemonstration(rng, documents);
       const text = demonstration.messages.user;
-      const head = /^class ([A-Z][a-z]+)/.exec(program.source)?.[1] ?? "";
-      expect(text.toLowerCase()).toContain(head.toLowerCase());
-      expect(demonstration.turns).toEqual([{ target: fence(program.source) }]);
+      expect(program.words.length).toBeGreaterThanOrEqual(2);
+      for (const word of program.words) expect(text).toMatch(new RegExp(`\\b${word}\\b`));
+      expect(demonstration.turns).toEqual([{ target: `${program.family}: ${program.words.join(", ")}\n${fence(program.source)}` }]);
       expect(hintDemonstration.turns[0]?.target.length).toBeLessThan(200);
       expect(program.source.length).toBeLessThanOrEqual(1_150);
       const game = new Game(program.source);
@@ -62,7 +62,7 @@ describe("designer demonstrations", () => {
   it("rarely repeat a syntax tree", () => {
     const rng = new Rng(4);
     const trees = new Set(Array.from({ length: 2_000 }, () => sampleGame(rng, documents(rng)).game.skeleton));
-    expect(trees.size).toBeGreaterThan(1_700);
+    expect(trees.size).toBeGreaterThan(1_500);
   });
 
   it("heed verdicts: after too hard comes an easier program, after too easy a harder one", () => {

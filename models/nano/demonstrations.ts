@@ -40,8 +40,8 @@ const allDrills = [...drills, ...moreDrills];
 const allDrillGames = [...drillGames, ...moreDrillGames];
 const hintShare = 0.35;
 /** Shares of episodes without a hint. */
-const hastyShare = 0.5;
-const slipShare = 0.2;
+const hastyShare = 0.4;
+const slipShare = 0.15;
 
 /** Skill, passage and up to two earlier programs with verdicts → a program that heeds the verdicts, and its hint. */
 export function designerDemonstration(rng: Rng, documents: DocumentSource): { demonstration: Demonstration; hintDemonstration: Demonstration; program: GeneratedProgram } {
@@ -61,9 +61,14 @@ export function designerDemonstration(rng: Rng, documents: DocumentSource): { de
   const shared = { family: program.family, skill } as const;
   return {
     program,
-    demonstration: { ...shared, role: "designer", messages: compactPrompts.design(task, exampleMaxChars), turns: [{ target: fence(program.source) }] },
+    demonstration: { ...shared, role: "designer", messages: compactPrompts.design(task, exampleMaxChars), turns: [{ target: design(program) }] },
     hintDemonstration: { ...shared, role: "hint", messages: compactPrompts.hint(program.source), turns: [{ target: program.hint }] },
   };
+}
+
+/** What the designer says: the plan (family and the passage's words in the order of their use), then the program. */
+function design({ family, words, source }: GeneratedProgram): string {
+  return `${family}: ${words.join(", ")}\n${fence(source)}`;
 }
 
 /** An earlier program of the skill with a verdict, and what to write after having seen it. */

@@ -39,7 +39,7 @@ export function madeUpWord(rng: Rng): string {
 export function randomWords(rng: Rng, count: number): string[] {
   const words = new Set<string>();
   while (words.size < count) {
-    const word = rng.chance(0.22) ? madeUpWord(rng) : rng.pick(nouns);
+    const word = rng.chance(0.1) ? madeUpWord(rng) : rng.pick(nouns);
     words.add(rng.chance(0.2) && !/[sxhy]$/.test(word) ? `${word}s` : word);
   }
   return [...words];

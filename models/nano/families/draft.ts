@@ -23,9 +23,9 @@ export interface Move {
 export type Player = (observation: string | undefined) => Move;
 
 interface DraftBase {
-  /** Ends of the class name. */
+  /** Names for the class. */
   readonly suffixes: readonly string[];
-  /** Words of the passage from which the class name starts. */
+  /** The words of the passage that the game is about, the main one first. */
   readonly heads: readonly string[];
   /** Statements of `reset` that draw the state. */
   readonly draw: readonly string[];
@@ -98,8 +98,8 @@ export function say(rng: Rng, wordings: readonly string[], slots: Readonly<Recor
 export function drawNumbers({ rng, v }: Context, names: readonly string[], low: number, high: number): string[] {
   const targets = names.map(v).join(", ");
   const one = `r.randint(${low}, ${high})`;
-  if (names.length === 1) return [`${targets} = ${rng.pick([one, one, `r.randrange(${low}, ${high + 1})`, `r.choice(range(${low}, ${high + 1}))`])}`];
-  switch (rng.int(0, 4)) {
+  if (names.length === 1) return [`${targets} = ${rng.pick([one, one, one, one, one, one, `r.randrange(${low}, ${high + 1})`, `r.choice(range(${low}, ${high + 1}))`])}`];
+  switch (rng.pick([0, 1, 1, 1, 1, 2, 3, 4])) {
     case 0:
       return names.map((name) => `${v(name)} = ${one}`);
     case 1:
@@ -124,14 +124,14 @@ export interface Constant {
 
 /** Writes a constant in place or gives it a name. */
 export function constant(rng: Rng, reference: string, value: number): Constant {
-  if (rng.chance(0.6)) return { draw: [], code: String(value), text: String(value) };
+  if (rng.chance(0.8)) return { draw: [], code: String(value), text: String(value) };
   return { draw: [`${reference} = ${value}`], code: reference, text: `{${reference}}` };
 }
 
 /** Names for `count` values, one style per program. */
 export function names(rng: Rng, count: number): string[] {
-  const styles = ["a b c d e f g", "x y z w u t s", "first second third fourth fifth sixth seventh", "n m k p q j i"];
-  return rng.pick(styles).split(" ").slice(0, count);
+  const styles = ["a b c d e f g", "x y z w u t s", "n m k p q j i"];
+  return (rng.chance(0.7) ? styles[0] ?? "" : rng.pick(styles)).split(" ").slice(0, count);
 }
 
 /** A Python list of words. */

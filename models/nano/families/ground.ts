@@ -14,6 +14,9 @@ const stop = new Set(
   written years enough itself almost always comes makes takes makes after`.split(/\s+/),
 );
 
+/** Words up to this length come first: they are few tokens, which a small policy copies without slips. */
+const shortWord = 5;
+
 /** Hands out the words and numbers of one passage, each word once. */
 export class Ground {
   /** Words handed out so far. */
@@ -32,7 +35,8 @@ export class Ground {
     this.unitPool = [...units].filter((unit) => plain(unit) && present.has(unit));
     const terms = new Set(document.terms.filter((term) => plain(term) && present.has(term) && !units.has(term)));
     const spare = found.filter((word) => word.length >= 5 && plain(word) && !stop.has(word) && !terms.has(word) && !units.has(word));
-    this.pool = [...rng.shuffle([...terms]), ...new Set(rng.shuffle(spare))];
+    const words = [...new Set([...rng.shuffle([...terms]), ...rng.shuffle(spare)])];
+    this.pool = words.map((word, i) => ({ word, at: Math.max(word.length, shortWord) + i / words.length })).sort((a, b) => a.at - b.at).map(({ word }) => word);
     this.values = document.quantities.map((q) => q.value);
   }
 
@@ -41,7 +45,7 @@ export class Ground {
     return this.pool.length;
   }
 
-  /** The next unused word, a term first. */
+  /** The next unused word: short ones first, terms before others of their length. */
   word(): string {
     const word = this.pool.shift() ?? "thing";
     this.handed.push(word);
@@ -66,6 +70,3 @@ export class Ground {
   }
 }
 
-export function capitalised(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1);
-}

@@ -23,6 +23,8 @@ export interface GeneratedProgram {
   readonly family: string;
   readonly skill: string;
   readonly source: string;
+  /** The passage's words in the source, in the order of their first use. */
+  readonly words: readonly string[];
   readonly hint: string;
   readonly difficulty: Difficulty;
 }
@@ -55,18 +57,24 @@ export function sampleGame(rng: Rng, document: GroundingDocument, choice: GameCh
     const candidates = families.filter((f) => (choice.family === undefined || f.name === choice.family) && (choice.skill === undefined || f.skill === choice.skill));
     const family = rng.pick(candidates);
     const difficulty = choice.difficulty ?? sampleDifficulty(rng);
-    const local = rng.chance(0.35);
-    const context: Context = { rng, ground: new Ground(rng, document), level: difficulty, v: (name) => name };
+    const local = rng.chance(0.15);
+    const ground = new Ground(rng, document);
+    const context: Context = { rng, ground, level: difficulty, v: (name) => name };
     const single = { ...context, v: local ? (name: string) => name : (name: string) => `self.${name}` };
     const draft = varied(single, family.draft(single));
     const source = assemble(rng, draft, local);
     const hint = hintOf(rng, draft);
-    const program = { family: family.name, skill: family.skill, source, hint, difficulty };
+    const program = { family: family.name, skill: family.skill, source, words: usedWords(source, ground.handed), hint, difficulty };
     if (source.length > maxChars) continue;
     const game = new Game(source);
     if (sound(game, rng.int(0, 1_000_000))) return { program, draft, game };
   }
   throw new SpadeError("internal.demonstration", `No sound program of ${JSON.stringify(choice)} in ${attempts} attempts on document ${document.id}; check the families.`);
+}
+
+function usedWords(source: string, handed: readonly string[]): string[] {
+  const at = (word: string): number => source.search(new RegExp(`\\b${word}\\b`));
+  return [...new Set(handed)].filter((word) => at(word) >= 0).sort((a, b) => at(a) - at(b));
 }
 
 /** Draws a program of a skill at a difficulty, both free when absent. */

@@ -13,13 +13,13 @@ export function withoutCount(observation: string): string {
 export function varied(context: Context, draft: Draft): Draft {
   const { rng } = context;
   let out = draft;
-  if (rng.chance(0.25)) out = renamedBySeed(context, out);
-  if (rng.chance(0.18)) out = withSentence(context, out, say(rng, ["The <w> showed {r.randint(2, 30)}.", "A <w> counted {r.randint(2, 30)} <u>.", "{r.randint(2, 30)} <u> lay by the <w>.", "Its <w> is {r.choice([5, 10, 20])} <u> old."], { w: context.ground.word(), u: context.ground.unit("units") }));
+  if (rng.chance(0.12)) out = renamedBySeed(context, out);
+  if (rng.chance(0.12)) out = withSentence(context, out, say(rng, ["The <w> showed {r.randint(2, 30)}.", "A <w> counted {r.randint(2, 30)} <u>.", "{r.randint(2, 30)} <u> lay by the <w>.", "Its <w> is {r.choice([5, 10, 20])} <u> old."], { w: context.ground.word(), u: context.ground.unit("units") }));
   if (rng.chance(0.12)) out = withSentence(context, out, say(rng, ["A <w> stood nearby.", "The <w> does not matter.", "Nobody minds the <w>.", "All this is close to the <w>."], { w: context.ground.word() }));
   if (out.kind === "multi") {
-    if (rng.chance(0.3)) out = counted(context, out);
-    if (rng.chance(0.3)) out = { ...out, step: [rng.pick(["action = action.strip()", "action = action.lower()", "action = action.strip().lower()"]), ...out.step] };
-    if (rng.chance(0.3)) out = namedSolution(out, rng.pick(["moves", "plan", "answer"]));
+    if (rng.chance(0.15)) out = counted(context, out);
+    if (rng.chance(0.2)) out = { ...out, step: [rng.pick(["action = action.strip()", "action = action.lower()", "action = action.strip().lower()"]), ...out.step] };
+    if (rng.chance(0.1)) out = namedSolution(out, rng.pick(["moves", "plan", "answer"]));
   }
   return grounded(context, out);
 }
