@@ -49,14 +49,8 @@ const actionTokens = 100;
 export async function assessDesigner(count: number, context: AssessmentContext): Promise<AssessedDesign[]> {
   const { policy, renderer, sandbox, documents, seed } = context;
   const tasks = Array.from({ length: count }, (_, index) => {
-    let text = "";
-    const source: DocumentSource = (rng) => {
-      const document = documents(rng);
-      text ||= document.text;
-      return document;
-    };
-    const { demonstration } = designerDemonstration(new Rng(deriveSeed(seed, "design", index)), source);
-    return { id: `design-${index}`, skill: demonstration.skill, document: text, prompt: renderer.prompt(demonstration.messages) };
+    const { demonstration, document } = designerDemonstration(new Rng(deriveSeed(seed, "design", index)), documents);
+    return { id: `design-${index}`, skill: demonstration.skill, document, prompt: renderer.prompt(demonstration.messages) };
   });
   const samples = await policy.sample(tasks.map(({ prompt }, index) => ({ prompt, sampling: { ...sampling, maxTokens: designTokens }, seed: deriveSeed(seed, "design sample", index) })));
   const responses = samples.map(({ tokens }) => renderer.text(tokens));

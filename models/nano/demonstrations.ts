@@ -44,7 +44,7 @@ const hastyShare = 0.4;
 const slipShare = 0.15;
 
 /** Skill, passage and up to two earlier programs with verdicts → a program that heeds the verdicts, and its hint. */
-export function designerDemonstration(rng: Rng, documents: DocumentSource): { demonstration: Demonstration; hintDemonstration: Demonstration; program: GeneratedProgram } {
+export function designerDemonstration(rng: Rng, documents: DocumentSource): { demonstration: Demonstration; hintDemonstration: Demonstration; program: GeneratedProgram; document: string } {
   const skill = rng.pick(gameSkills);
   const document = documents(rng);
   const examples: DesignExample[] = [];
@@ -61,6 +61,7 @@ export function designerDemonstration(rng: Rng, documents: DocumentSource): { de
   const shared = { family: program.family, skill } as const;
   return {
     program,
+    document: document.text,
     demonstration: { ...shared, role: "designer", messages: compactPrompts.design(task, exampleMaxChars), turns: [{ target: design(program) }] },
     hintDemonstration: { ...shared, role: "hint", messages: compactPrompts.hint(program.source), turns: [{ target: program.hint }] },
   };

@@ -6,7 +6,7 @@ const nanoPolicy: ConfigInput = {
   /** Programs are small: a call that runs longer than about 50 ms hangs. */
   sandbox: { limits: { fuelPerCall: 50_000 } },
   /** Examples are cut as in the demonstrations; rejected designs earn nothing, which the other designs of the skill outbid. */
-  design: { tasksPerIteration: 12, activeSkills: 3, exampleMaxChars: 160, invalidReward: 0, sampling: { temperature: 0.5 } },
+  design: { tasksPerIteration: 16, maxAttempts: 1, activeSkills: 3, exampleMaxChars: 160, invalidReward: 0, sampling: { temperature: 0.5 } },
   advantages: { familyPenalty: 0.5 },
   update: {
     loss: { kind: "policyGradient", entropyCoefficient: 0.01 },
@@ -31,7 +31,7 @@ export const presets: Readonly<Record<string, ConfigInput>> = {
   quickstart: {
     ...nanoPolicy,
     run: { iterations: 30 },
-    play: { seedsPerEnvironment: 4, playsPerSeed: 2, hintPlaysPerSeed: 2 },
+    play: { seedsPerEnvironment: 4, playsPerSeed: 4, hintPlaysPerSeed: 4 },
     evaluation: { seedsPerProgram: 8 },
   },
   /** Self-play for an hour on one core. */

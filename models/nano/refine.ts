@@ -1,0 +1,84 @@
+import { copyFile, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { embeddedRenderer } from "../../src/chat/renderer.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { monotonicClock } from "../../src/core/clock.ts";
+import { messageOf } from "../../src/core/errors.ts";
+import { EngineHost } from "../../src/engine/engine.ts";
+import { loadTokenizer } from "../../src/engine/bpe.ts";
+import { defaultGates } from "../../src/gates/config.ts";
+import { openSandbox } from "../../src/sandbox/pool.ts";
+import { demonstrationsFile, loadProgramKinds } from "../../src/selfplay/program-kinds.ts";
+import { planOf } from "./data.ts";
+import { drawDesigns, refinement, refinementBatches } from "./refinement.ts";
+import type { RefinementContext } from "./refinement.ts";
+import { recipe } from "./recipe.ts";
+
+/**
+ * `node models/nano/refine.ts`: the last stage of the warm start. In a few rounds the model designs on training passages, the
+ * gates judge, and it is trained on its own admitted programs beside fresh demonstrations. A round that a former run finished is kept.
+ */
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      state: { type: "string", default: "runs/nano-pretrain" },
+      /** The pretrained model; the refined one replaces it unless `out` says otherwise. */
+      model: { type: "string", default: "models/nano" },
+      out: { type: "string", default: "models/nano" },
+      threads: { type: "string", default: "2" },
+    },
+  });
+  const plan = await planOf(values.state);
+  const { config } = loadConfig("quickstart");
+  const tokenizer = await loadTokenizer(join(values.model, "tokenizer.json"));
+  const finished = await finishedRounds(values.state);
+  const directory = finished === 0 ? values.model : roundDirectory(values.state, finished);
+  const engine = await EngineHost.create({ source: { kind: "directory", directory }, threads: Number(values.threads) });
+  const sandbox = await openSandbox({ lanes: 2, limits: config.sandbox.limits });
+  const kinds = loadProgramKinds(values.model);
+  const context: RefinementContext = { plan, engine, sandbox, tokenizer, renderer: embeddedRenderer(tokenizer), gates: { ...defaultGates, maxTurns: config.play.maxTurns }, kinds };
+  try {
+    for (let round = finished; round < refinement.rounds; round++) {
+      process.stdout.write(`${await refineOnce(round, context)}\n`);
+      await keepRound(values.state, round + 1, engine);
+    }
+    await mkdir(values.out, { recursive: true });
+    await engine.save(values.out, { optimiser: false });
+    if (values.out !== values.model) for (const file of ["tokenizer.json", "loss.jsonl", demonstrationsFile]) await copyFile(join(values.model, file), join(values.out, file));
+  } finally {
+    await Promise.all([engine.close(), sandbox.close()]);
+  }
+}
+
+/** One round: design, judge, train. Returns what to report. */
+async function refineOnce(round: number, context: RefinementContext): Promise<string> {
+  const started = monotonicClock();
+  const drawn = await drawDesigns(round, context);
+  const learningRate = refinement.learningRate * (1 - round / refinement.rounds);
+  const losses: number[] = [];
+  for (const batch of refinementBatches(round, drawn.rows, context.plan)) losses.push((await context.engine.crossEntropyStep(batch, { ...recipe.optimiser, learningRate })).loss);
+  const minutes = ((monotonicClock() - started) / 60_000).toFixed(1);
+  const loss = losses.reduce((sum, value) => sum + value, 0) / Math.max(1, losses.length);
+  return `round ${round + 1} of ${refinement.rounds}  admitted ${drawn.admitted} of ${refinement.designsPerRound}  trained on ${drawn.rows.length}  families ${drawn.families}  ${losses.length} steps  loss ${loss.toFixed(3)}  ${minutes} min`;
+}
+
+const roundDirectory = (state: string, round: number): string => join(state, `refined-${round}`);
+
+async function finishedRounds(state: string): Promise<number> {
+  const rounds = (await readdir(state)).map((name) => Number(/^refined-(\d+)$/.exec(name)?.[1] ?? 0));
+  return Math.max(0, ...rounds);
+}
+
+async function keepRound(state: string, round: number, engine: EngineHost): Promise<void> {
+  const partial = join(state, "refined-partial");
+  await rm(partial, { recursive: true, force: true });
+  await mkdir(partial, { recursive: true });
+  await engine.save(partial, { optimiser: true });
+  await rename(partial, roundDirectory(state, round));
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${messageOf(error)}\n`);
+  process.exitCode = 1;
+});
