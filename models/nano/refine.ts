@@ -39,8 +39,9 @@ async function main(): Promise<void> {
   const kinds = loadProgramKinds(values.model);
   const context: RefinementContext = { plan, engine, sandbox, tokenizer, renderer: embeddedRenderer(tokenizer), gates: { ...defaultGates, maxTurns: config.play.maxTurns }, kinds };
   try {
-    for (let round = finished; round < refinement.rounds; round++) {
-      process.stdout.write(`${await refineOnce(round, context)}\n`);
+    for (const [round, learningRate] of refinement.learningRates.entries()) {
+      if (round < finished) continue;
+      process.stdout.write(`${await refineOnce(round, learningRate, context)}\n`);
       await keepRound(values.state, round + 1, engine);
     }
     await mkdir(values.out, { recursive: true });
@@ -52,15 +53,14 @@ async function main(): Promise<void> {
 }
 
 /** One round: design, judge, train. Returns what to report. */
-async function refineOnce(round: number, context: RefinementContext): Promise<string> {
+async function refineOnce(round: number, learningRate: number, context: RefinementContext): Promise<string> {
   const started = monotonicClock();
   const drawn = await drawDesigns(round, context);
-  const learningRate = refinement.learningRate * (1 - round / refinement.rounds);
   const losses: number[] = [];
   for (const batch of refinementBatches(round, drawn.rows, context.plan)) losses.push((await context.engine.crossEntropyStep(batch, { ...recipe.optimiser, learningRate })).loss);
   const minutes = ((monotonicClock() - started) / 60_000).toFixed(1);
   const loss = losses.reduce((sum, value) => sum + value, 0) / Math.max(1, losses.length);
-  return `round ${round + 1} of ${refinement.rounds}  admitted ${drawn.admitted} of ${refinement.designsPerRound}  trained on ${drawn.rows.length}  families ${drawn.families}  ${losses.length} steps  loss ${loss.toFixed(3)}  ${minutes} min`;
+  return `round ${round + 1} of ${refinement.learningRates.length}  admitted ${drawn.admitted} of ${refinement.designsPerRound}  trained on ${drawn.rows.length}  families ${drawn.families}  ${losses.length} steps  loss ${loss.toFixed(3)}  ${minutes} min`;
 }
 
 const roundDirectory = (state: string, round: number): string => join(state, `refined-${round}`);

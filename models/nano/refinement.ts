@@ -16,14 +16,13 @@ import { recipe } from "./recipe.ts";
 
 /** Everything that decides the refinement besides the pretrained model. */
 export const refinement = {
-  rounds: 4,
+  /** Learning rate of each round. */
+  learningRates: [3e-4, 2.25e-4],
   designsPerRound: 1200,
   temperature: 0.6,
   maxTokens: 400,
   /** Most of a round's admitted programs that may be of one family. */
   familyShare: 0.1,
-  /** Falls in equal steps from round to round. */
-  learningRate: 3e-4,
   /** Demonstrations that were not seen before begin at this index. */
   freshDemonstrations: 10_000_000,
 } as const;
