@@ -7,6 +7,8 @@ const nanoPolicy: ConfigInput = {
   sandbox: { limits: { fuelPerCall: 50_000 } },
   /** Examples are cut as in the demonstrations; rejected designs earn nothing, which the other designs of the skill outbid. */
   design: { tasksPerIteration: 16, maxAttempts: 1, activeSkills: 3, exampleMaxChars: 160, invalidReward: 0, sampling: { temperature: 0.5 } },
+  /** Half of what the agent plays is drawn from the archive by learnability: about half of the new programs teach it nothing. */
+  curriculum: { replays: 8 },
   advantages: { familyPenalty: 0.5 },
   update: {
     loss: { kind: "policyGradient", entropyCoefficient: 0.01 },

@@ -124,6 +124,8 @@ const curriculumSchema = z.strictObject({
   positiveBand: z.tuple([share, share]).default([0.15, 0.85]),
   tooEasy: share.default(0.9),
   tooHard: share.default(0.1),
+  /** Archive environments, drawn by learnability, that the agent plays beside each new set (plain arm only, not paid again). */
+  replays: z.int().min(0).default(0),
   /** Replay archive environments when an iteration admits none. */
   replayWhenEmpty: z.boolean().default(true),
 });

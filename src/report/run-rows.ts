@@ -16,9 +16,13 @@ export interface StoredFacts {
   readonly programTokens: number;
 }
 
-/** Reads the rows that one committed iteration's metrics are computed from. */
+/** Kind of the event that names the environments an iteration replayed from the archive. */
+export const replayedEvent = "replayed";
+
+/** Reads the rows that one committed iteration's metrics are computed from; replayed environments are left out. */
 export function readIterationRows(store: RunStore, iteration: number): IterationRows {
-  const episodes: Episode[] = [...store.rows("episodes", { iteration })].map((row) => ({ ...row, trajectory: { role: "agent", arm: row.arm, segments: [] } }));
+  const replayed = new Set([...store.rows("events", { iteration })].filter(({ kind }) => kind === replayedEvent).flatMap(({ data }) => (data as { environmentIds: string[] }).environmentIds));
+  const episodes: Episode[] = [...store.rows("episodes", { iteration })].filter((row) => !replayed.has(row.environmentId)).map((row) => ({ ...row, trajectory: { role: "agent", arm: row.arm, segments: [] } }));
   const played = new Set(episodes.map((episode) => episode.environmentId));
   const candidates = [...store.rows("environments", { iteration })];
   const rejectedBy = new Map([...store.rows("gateResults", { iteration })].filter((row) => !row.passed).map((row) => [row.environmentId, row.gate]));

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { TrainingRow } from "../policy/policy.ts";
 import { byteTokenizer } from "../policy/testing/byte-tokenizer.ts";
 import { addition, goodPrograms, oneTurn } from "../gates/testing/programs.ts";
+import { readIterationRows } from "../report/run-rows.ts";
 import { openSandbox } from "../sandbox/pool.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { scriptedLoop, type Script, type ScriptedLoop, written } from "./testing/scripted-loop.ts";
@@ -88,7 +89,7 @@ describe("a designer that writes only rubbish", () => {
     const first = await loop.next();
     expect([first.episodes, first.updates, loop.trainer.batches]).toEqual([[], [], []]);
     expect(first.paid.map(({ id, reward }) => [id, reward.reward])).toEqual([["1.0.0", 0], ["1.1.0", 0]]);
-    expect([...loop.store.rows("events")]).toMatchObject([{ iteration: 1, kind: "nothing-admitted", data: { candidates: 2, replayed: [] } }]);
+    expect([...loop.store.rows("events")]).toMatchObject([{ iteration: 1, kind: "nothing-admitted", data: { candidates: 2 } }]);
     expect([...loop.store.rows("gateResults")].map(({ gate, passed }) => [gate, passed])).toEqual([["extract", false], ["extract", false]]);
     expect((await loop.next()).window.environments).toHaveLength(2);
   });
@@ -98,11 +99,29 @@ describe("a designer that writes only rubbish", () => {
     const first = await loop.next();
     const ids = first.window.environments.map(({ environment }) => environment.id).sort();
     const second = await loop.next();
-    const [event] = [...loop.store.rows("events", { iteration: 2 })];
+    const [event, replayed] = [...loop.store.rows("events", { iteration: 2 })];
     expect(event).toMatchObject({ kind: "nothing-admitted", data: { candidates: 2 } });
-    expect([...(event?.data as { replayed: string[] }).replayed].sort()).toEqual(ids);
+    expect([...(replayed?.data as { environmentIds: string[] }).environmentIds].sort()).toEqual(ids);
     expect([...new Set(second.episodes.map(({ environmentId }) => environmentId))].sort()).toEqual(ids);
     expect(second.paid.filter(({ id }) => ids.includes(id))).toEqual([]);
     expect(loop.state().curriculum.archive.map(({ iteration, lastPlayed }) => [iteration, lastPlayed])).toEqual([[1, 2], [1, 2]]);
   });
+});
+
+test("environments replayed beside new ones are played plain only, train the agent, keep their regret, and count in no metric", async () => {
+  await start(sums, { curriculum: { replays: 1 } });
+  await loop.next();
+  const regrets = loop.state().curriculum.archive.map(({ id, regret }) => [id, regret]);
+  const second = await loop.next();
+  const [replayed] = second.window.environments.filter(({ origin }) => origin === "replayed").map(({ environment }) => environment.id);
+  expect(second.window.environments).toHaveLength(3);
+  expect(replayed).toMatch(/^1\./);
+  const own = second.episodes.filter(({ environmentId }) => environmentId === replayed);
+  expect(own.map(({ arm }) => arm)).toEqual(own.map(() => "plain"));
+  expect([...loop.store.rows("advantages", { iteration: 2 })].filter(({ role, subjectId, kept }) => role === "agent" && kept && own.some(({ id }) => id === subjectId)).length).toBeGreaterThan(0);
+  expect(second.paid.map(({ id }) => id)).not.toContain(replayed);
+  expect(loop.state().curriculum.archive.filter(({ iteration }) => iteration === 1).map(({ id, regret }) => [id, regret])).toEqual(regrets);
+  const rows = readIterationRows(loop.store, 2);
+  expect(rows.environments.map(({ id }) => id)).not.toContain(replayed);
+  expect(rows.episodes).toHaveLength(second.episodes.length - own.length);
 });

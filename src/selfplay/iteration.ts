@@ -1,4 +1,5 @@
 import { deriveSeed } from "../core/seed.ts";
+import type { Environment } from "../core/environment.ts";
 import type { Episode } from "../core/episode.ts";
 import type { UpdateMetrics } from "../policy/policy.ts";
 import { playEpisodes } from "../rollout/play.ts";
@@ -37,14 +38,14 @@ export async function runIteration(iteration: number, before: LoopState, deps: D
   return { state: afterIteration(iteration, before, window, deps.config), window, episodes, paid, updates };
 }
 
-/** Plays the window's environments: both arms while they are new, the plain arm later; one list of seeds for both (invariant 5). */
+/** Plays the window's environments: both arms while they are new, the plain arm later and of replayed ones; one list of seeds for both (invariant 5). */
 async function play(iteration: number, window: Window, deps: Dependencies): Promise<Episode[]> {
   const { config, policy, sandbox, renderer } = deps;
   const { seedsPerEnvironment, playsPerSeed, hintPlaysPerSeed, sampling, maxTurns } = config.play;
   const report = stageReporter(deps, iteration, "play");
   return playEpisodes({
-    environments: window.environments.map(({ environment }) => ({
-      environment: { ...environment, maxTurns: Math.min(environment.maxTurns, maxTurns) },
+    environments: window.environments.map(({ environment, origin }) => ({
+      environment: { ...(origin === "replayed" ? withoutHint(environment) : environment), maxTurns: Math.min(environment.maxTurns, maxTurns) },
       seeds: Array.from({ length: seedsPerEnvironment }, (_, i) => deriveSeed(config.run.seed, iteration, environment.id, "reset", i)),
     })),
     plays: { plain: playsPerSeed, hint: iteration === window.bornAt ? hintPlaysPerSeed : 0 },
@@ -56,6 +57,11 @@ async function play(iteration: number, window: Window, deps: Dependencies): Prom
     iteration,
     onProgress: ({ episodesDone, episodes, tokens }) => report({ done: episodesDone, total: episodes, tokens }),
   });
+}
+
+/** A replayed environment is played plain: its regret is known. */
+function withoutHint({ id, program, skill, documentId, trivialWinRate, maxTurns }: Environment): Environment {
+  return { id, program, skill, documentId, trivialWinRate, maxTurns };
 }
 
 /** Updates on the rows; none when there is no row with signal. */

@@ -20,8 +20,8 @@ export interface WindowEnvironment {
   /** Plain arm of each iteration played. */
   readonly arms: readonly ArmReturns[];
   readonly timedOut: boolean;
-  /** False for environments that were paid before (replayed) or are never paid (a fixed pool). */
-  readonly isNew: boolean;
+  /** Only environments designed for this window are paid. */
+  readonly origin: "designed" | "replayed" | "pool";
 }
 
 /** A candidate of the window that the gates rejected. */

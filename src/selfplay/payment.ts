@@ -13,7 +13,7 @@ export function payDesigns(iteration: number, window: Window, opened: OpenedWind
   if (!isLastOfWindow(iteration, window, config)) return [];
   const { invalidReward } = config.design;
   const admitted = window.environments
-    .filter((entry) => entry.isNew)
+    .filter((entry) => entry.origin === "designed")
     .map((entry) => ({ id: entry.environment.id, skill: entry.environment.skill, family: entry.family, reward: rewardOf(entry, config) }));
   const rejected = window.rejected.map((design) => ({ ...design, reward: invalidReward === undefined ? undefined : invalid(invalidReward) }));
   const paid = [...admitted, ...rejected];

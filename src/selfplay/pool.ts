@@ -18,7 +18,7 @@ export async function preparePool(before: LoopState, deps: Dependencies, writer:
   const pool: WindowEnvironment[] = [];
   for (let round = 0; round < maxRounds && pool.length < environments.size; round++) {
     const { admitted } = await designSet({ iteration: 0, prefix: `pool${round}` }, { ...before, round }, deps, writer);
-    pool.push(...admitted.map((design) => ({ ...windowEnvironment(design, before, deps), isNew: false })));
+    pool.push(...admitted.map((design) => ({ ...windowEnvironment(design, before, deps), origin: "pool" as const })));
   }
   if (pool.length === 0) throw new SpadeError("gate.emptyPool", `None of the designs of ${maxRounds} rounds was admitted, so there is no pool to train on. Look at the gates' evidence in the record, or use another model.`);
   return { ...before, pool: pool.slice(0, environments.size) };

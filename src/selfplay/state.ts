@@ -21,9 +21,8 @@ export const initialState: LoopState = { curriculum: initialCurriculum, round: 0
 /** Takes the window's measurements into the archive and the skills' averages, and ends the window when its time is over. */
 export function afterIteration(iteration: number, before: LoopState, window: Window, config: Config): LoopState {
   const { memorySize } = config.curriculum;
-  const known = new Map(before.curriculum.archive.map((entry) => [entry.id, entry.iteration]));
-  const designedIn = ({ environment }: WindowEnvironment): number => known.get(environment.id) ?? window.bornAt;
-  const entries = window.environments.flatMap((entry) => archiveEntry(iteration, entry, designedIn(entry), config));
+  const known = new Map(before.curriculum.archive.map((entry) => [entry.id, entry]));
+  const entries = window.environments.flatMap((entry) => archiveEntry({ iteration, bornAt: window.bornAt, known: known.get(entry.environment.id) }, entry, config));
   const curriculum = averaged(withEntries(before.curriculum, entries, memorySize), iteration, window, config);
   const over = isLastOfWindow(iteration, window, config);
   return {
@@ -39,18 +38,25 @@ export function isLastOfWindow(iteration: number, window: Window, config: Config
   return iteration - window.bornAt >= config.design.regenerateEvery - 1;
 }
 
-function archiveEntry(iteration: number, entry: WindowEnvironment, designed: number, config: Config): ArchiveEntry[] {
+interface ArchiveMoment {
+  readonly iteration: number;
+  readonly bornAt: number;
+  /** What the archive held of the environment before. */
+  readonly known: ArchiveEntry | undefined;
+}
+
+function archiveEntry({ iteration, bornAt, known }: ArchiveMoment, entry: WindowEnvironment, config: Config): ArchiveEntry[] {
   const winRate = windowWinRate(entry);
   if (winRate === undefined) return [];
   const plain = mergeArms(entry.arms);
-  const regret = regretOf(entry, config)?.mean;
+  const regret = regretOf(entry, config)?.mean ?? known?.regret;
   const learnable = learnability(plain, entry.environment.trivialWinRate);
   return [
     {
       id: entry.environment.id,
       skill: entry.environment.skill,
       source: entry.environment.program.source,
-      iteration: designed,
+      iteration: known?.iteration ?? bornAt,
       lastPlayed: iteration,
       plays: plain.seeds.reduce((sum, { returns }) => sum + returns.length, 0),
       winRate,

@@ -1,9 +1,10 @@
+import type { Config } from "../config/schema.ts";
 import { invariant } from "../core/errors.ts";
 import { deriveSeed, Rng } from "../core/seed.ts";
 import type { TrainableTrajectory } from "../core/trajectory.ts";
 import { selectExamples, selectReplay } from "../curriculum/archive.ts";
 import { activeSkills, assignSkills } from "../curriculum/rotation.ts";
-import { storedEnvironments } from "../report/run-rows.ts";
+import { replayedEvent, storedEnvironments } from "../report/run-rows.ts";
 import { readTrajectories } from "../storage/episodes.ts";
 import type { IterationWriter } from "../storage/iteration-writer.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -23,11 +24,16 @@ export interface OpenedWindow {
 export async function openWindow(iteration: number, state: LoopState, deps: Dependencies, writer: IterationWriter): Promise<OpenedWindow> {
   if (deps.config.environments.kind === "frozenPool") return { window: drawFromPool(iteration, state, deps), trajectories: () => new Map() };
   const { window } = state;
-  if (window !== undefined) return { window, trajectories: () => plainTrajectories(deps, window.bornAt) };
+  if (window !== undefined) {
+    recordReplayed(writer, window.environments);
+    return { window, trajectories: () => plainTrajectories(deps, window.bornAt) };
+  }
   const { tasks, designs, admitted } = await designSet({ iteration, prefix: String(iteration) }, state, deps, writer);
   const rejected = designs.filter((design) => !isAdmitted(design)).map((design) => ({ id: design.id, skill: design.task.skill, family: design.admission.facts === undefined ? "invalid" : deps.kinds.family(design.admission.facts) }));
-  const environments = admitted.length > 0 ? admitted.map((design) => windowEnvironment(design, state, deps)) : replay(iteration, tasks.length, state, deps);
-  if (admitted.length === 0) writer.addEvent("nothing-admitted", { candidates: designs.length, replayed: environments.map((entry) => entry.environment.id) });
+  const replayed = replay(iteration, admitted.length > 0 ? deps.config.curriculum.replays : emptyReplays(tasks.length, deps.config), state, deps);
+  const environments = [...admitted.map((design) => windowEnvironment(design, state, deps)), ...replayed];
+  if (admitted.length === 0) writer.addEvent("nothing-admitted", { candidates: designs.length });
+  recordReplayed(writer, environments);
   const trajectories = new Map(designs.map((design) => [design.id, design.trajectory]));
   return { window: { bornAt: iteration, environments, rejected }, trajectories: () => trajectories };
 }
@@ -59,17 +65,24 @@ function designTasks(prefix: string, state: LoopState, deps: Dependencies): Arch
 export function windowEnvironment({ environment, facts, programTokens }: AdmittedDesign, state: LoopState, deps: Dependencies): WindowEnvironment {
   const { family, skeleton, stateVariables } = storedFacts(facts, programTokens, deps.kinds);
   const slow = state.curriculum.averages[environment.skill]?.slow;
-  return { environment, family, skeleton, stateVariables, programTokens, arms: [], timedOut: false, isNew: true, ...(slow === undefined ? {} : { slowAverage: slow }) };
+  return { environment, family, skeleton, stateVariables, programTokens, arms: [], timedOut: false, origin: "designed", ...(slow === undefined ? {} : { slowAverage: slow }) };
 }
 
-/** When nothing was admitted: environments of the archive, drawn by learnability. They are played but not paid again. */
+function recordReplayed(writer: IterationWriter, environments: readonly WindowEnvironment[]): void {
+  const environmentIds = environments.filter(({ origin }) => origin === "replayed").map(({ environment }) => environment.id);
+  if (environmentIds.length > 0) writer.addEvent(replayedEvent, { environmentIds });
+}
+
+const emptyReplays = (tasks: number, { curriculum }: Config): number => (curriculum.replayWhenEmpty ? Math.max(tasks, curriculum.replays) : curriculum.replays);
+
+/** Environments of the archive, drawn by learnability. They are played but not paid again. */
 function replay(iteration: number, count: number, state: LoopState, deps: Dependencies): WindowEnvironment[] {
   const { config, store } = deps;
-  if (!config.curriculum.replayWhenEmpty) return [];
+  if (count === 0) return [];
   const chosen = new Set(selectReplay(state.curriculum.archive, count, deriveSeed(config.run.seed, iteration, "replay")).map(({ id }) => id));
   return [...storedEnvironments(store)].filter(({ id }) => chosen.has(id)).map(({ environment, facts }) => {
     const { family, skeleton, stateVariables, programTokens } = facts;
-    return { environment, family, skeleton, stateVariables, programTokens, arms: [], timedOut: false, isNew: false };
+    return { environment, family, skeleton, stateVariables, programTokens, arms: [], timedOut: false, origin: "replayed" };
   });
 }
 
