@@ -31,7 +31,7 @@ describe("the held-out battery", () => {
     const seen = new Set<string>();
     const note = (text: string): void => runs(text, 5).forEach((run) => seen.add(run));
     for (let i = 0; i < 1500; i++) {
-      const agent = agentDemonstration(rng, documents);
+      const agent = agentDemonstration(rng, documents, 0.3);
       [agent.messages.user, ...agent.turns.flatMap((turn) => [turn.context ?? "", turn.target])].forEach(note);
       note(designerDemonstration(rng, documents).program.source);
     }

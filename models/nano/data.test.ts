@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bpeTokenizer } from "../../src/engine/bpe.ts";
 import { BatchFeed } from "./batch-feed.ts";
-import { bundledPassages, demonstratedPrograms, exampleSource, newPlan, planOf } from "./data.ts";
+import { bundledPassages, demonstratedPrograms, exampleSource, firstOfPhase, newPlan, planOf } from "./data.ts";
 import type { DataPlan } from "./data.ts";
 import { isHeldOut } from "./documents.ts";
 import { batchAt } from "./examples.ts";
@@ -50,15 +50,15 @@ describe("data of pretraining", () => {
     expect(whole[0]).toEqual(batchAt(0, exampleSource(plan, "training")));
   });
 
-  it("keeps near the recipe's shares of tokens", () => {
+  it.each(recipe.phases.map(({ mix }, phase) => ({ phase, mix })))("keeps near the shares of tokens of phase $phase", ({ phase, mix }) => {
     const at = exampleSource(plan, "training");
     const tokens = { designer: 0, hint: 0, agent: 0 };
     for (let index = 0; index < 1500; index++) {
-      const example = at(index);
+      const example = at(firstOfPhase(phase) + index);
       tokens[example.kind] += example.tokens.length;
     }
     const total = tokens.designer + tokens.hint + tokens.agent;
-    for (const kind of ["designer", "hint", "agent"] as const) expect(Math.abs(tokens[kind] / total - recipe.mix[kind])).toBeLessThan(0.08);
+    for (const kind of ["designer", "hint", "agent"] as const) expect(Math.abs(tokens[kind] / total - mix[kind])).toBeLessThan(0.08);
   });
 
   it("shows the held-out passages in validation only", () => {

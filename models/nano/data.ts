@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { canonicalJson, sha256 } from "../../src/core/digest.ts";
-import { SpadeError } from "../../src/core/errors.ts";
+import { invariant, SpadeError } from "../../src/core/errors.ts";
 import { deriveSeed, Rng } from "../../src/core/seed.ts";
 import { bpeTokenizer, trainBpe } from "../../src/engine/bpe.ts";
 import type { BpeModel } from "../../src/engine/bpe.ts";
@@ -14,14 +14,15 @@ import type { DocumentSource, GroundingDocument } from "./documents.ts";
 import { exampleKinds, renderExample, textsOf } from "./examples.ts";
 import type { Example, ExampleKind } from "./examples.ts";
 import { recipe } from "./recipe.ts";
+import type { Phase } from "./recipe.ts";
 import { nouns } from "./words.ts";
 
 /** Everything the demonstrations of a run depend on besides the code; fixed when the run starts. */
 export interface DataPlan {
   readonly passages: readonly GroundingDocument[];
   readonly bpe: BpeModel;
-  /** Share of each kind among the demonstrations (not among the tokens: kinds differ in length). */
-  readonly shares: Readonly<Record<ExampleKind, number>>;
+  /** Per phase: share of each kind among the demonstrations (not among the tokens: kinds differ in length). */
+  readonly shares: readonly Readonly<Record<ExampleKind, number>>[];
   /** Digest of the recipe and of some demonstrations: equal digests mean equal data. */
   readonly digest: string;
 }
@@ -38,27 +39,27 @@ function documentsOf(passages: readonly GroundingDocument[], split: Split): Docu
   return split === "training" ? pretrainingDocuments(passages) : heldOutDocuments(passages);
 }
 
-function demonstrationOf(kind: ExampleKind, rng: Rng, documents: DocumentSource): Demonstration {
-  if (kind === "agent") return agentDemonstration(rng, documents);
+function demonstrationOf(kind: ExampleKind, phase: Phase, rng: Rng, documents: DocumentSource): Demonstration {
+  if (kind === "agent") return agentDemonstration(rng, documents, phase.drills);
   const { demonstration, hintDemonstration } = designerDemonstration(rng, documents);
   return kind === "hint" ? hintDemonstration : demonstration;
 }
 
 function survey(passages: readonly GroundingDocument[], count: number): Demonstration[] {
   const documents = documentsOf(passages, "training");
-  return exampleKinds.flatMap((kind) => Array.from({ length: count }, (_, index) => demonstrationOf(kind, new Rng(deriveSeed(recipe.seed, "survey", kind, index)), documents)));
+  return exampleKinds.flatMap((kind) => Array.from({ length: count }, (_, index) => demonstrationOf(kind, recipe.phases[0], new Rng(deriveSeed(recipe.seed, "survey", kind, index)), documents)));
 }
 
 function digestOf(passages: readonly GroundingDocument[]): string {
   return sha256(canonicalJson([recipe, survey(passages, 20)])).slice(0, 16);
 }
 
-/** Shares of demonstrations that give the recipe's shares of tokens. */
-function sharesOf(demonstrations: readonly Demonstration[], bpe: BpeModel): Record<ExampleKind, number> {
+/** Shares of demonstrations that give a phase's shares of tokens. */
+function sharesOf(demonstrations: readonly Demonstration[], bpe: BpeModel, mix: Phase["mix"]): Record<ExampleKind, number> {
   const tokenizer = bpeTokenizer(bpe);
   const rates = exampleKinds.map((kind) => {
     const lengths = demonstrations.filter(({ role }) => role === kind).map((demonstration) => renderExample(demonstration, tokenizer).tokens.length);
-    return recipe.mix[kind] / (lengths.reduce((sum, length) => sum + length, 0) / lengths.length);
+    return mix[kind] / (lengths.reduce((sum, length) => sum + length, 0) / lengths.length);
   });
   const total = rates.reduce((sum, rate) => sum + rate, 0);
   const [designer = 0, hint = 0, agent = 0] = rates.map((rate) => rate / total);
@@ -74,7 +75,7 @@ export function newPlan(passages: readonly GroundingDocument[], surveySize: numb
   const passageTexts = passages.map(({ text }) => text);
   const texts = [...demonstrations.flatMap(textsOf), ...repeated(passageTexts, passageWeight), ...repeated([nouns.join(" ")], nounWeight)];
   const bpe = trainBpe(texts, vocabularySize);
-  return { passages, bpe, shares: sharesOf(demonstrations, bpe), digest: digestOf(passages) };
+  return { passages, bpe, shares: recipe.phases.map(({ mix }) => sharesOf(demonstrations, bpe, mix)), digest: digestOf(passages) };
 }
 
 /** The plan kept in a run's directory, or a new one from the bundled passages. @throws usage.recipe when code or recipe changed since */
@@ -95,12 +96,29 @@ export async function planOf(state: string): Promise<DataPlan> {
   return plan;
 }
 
-/** Demonstration `index` of a split: it depends on the plan, the split and the index only. */
-function drawn(plan: DataPlan, split: Split): (index: number) => { readonly kind: ExampleKind; readonly rng: Rng; readonly documents: DocumentSource } {
+/** Index of a phase's first demonstration: far beyond what an earlier one uses. */
+export function firstOfPhase(phase: number): number {
+  return phase * demonstrationsPerPhase;
+}
+
+const demonstrationsPerPhase = 10_000_000;
+
+interface Drawn {
+  readonly kind: ExampleKind;
+  readonly phase: Phase;
+  readonly rng: Rng;
+  readonly documents: DocumentSource;
+}
+
+/** Demonstration `index` of a split: it depends on the plan, the split and the index only. Beyond the last phase its mix goes on. */
+function drawn(plan: DataPlan, split: Split): (index: number) => Drawn {
   const documents = documentsOf(plan.passages, split);
   return (index) => {
     const rng = new Rng(deriveSeed(recipe.seed, split, index));
-    return { kind: kindAt(index, split, rng, plan), rng, documents };
+    const at = Math.min(recipe.phases.length - 1, Math.floor(index / demonstrationsPerPhase));
+    const [phase, shares] = [recipe.phases[at], plan.shares[at]];
+    invariant(phase !== undefined && shares !== undefined, "a plan has the shares of every phase");
+    return { kind: kindAt(index, split, rng, shares), phase, rng, documents };
   };
 }
 
@@ -109,8 +127,8 @@ export function exampleSource(plan: DataPlan, split: Split): (index: number) => 
   const tokenizer = bpeTokenizer(plan.bpe);
   const draw = drawn(plan, split);
   return (index) => {
-    const { kind, rng, documents } = draw(index);
-    return renderExample(demonstrationOf(kind, rng, documents), tokenizer, split === "training" ? recipe.contextWeight : 0);
+    const { kind, phase, rng, documents } = draw(index);
+    return renderExample(demonstrationOf(kind, phase, rng, documents), tokenizer, split === "training" ? recipe.contextWeight : 0);
   };
 }
 
@@ -125,9 +143,9 @@ export function demonstratedPrograms(plan: DataPlan, end: number, most: number):
   return programs;
 }
 
-function kindAt(index: number, split: Split, rng: Rng, plan: DataPlan): ExampleKind {
+function kindAt(index: number, split: Split, rng: Rng, shares: Readonly<Record<ExampleKind, number>>): ExampleKind {
   if (split === "validation") return exampleKinds[index % exampleKinds.length] ?? "agent";
   const point = rng.float();
-  if (point < plan.shares.designer) return "designer";
-  return point < plan.shares.designer + plan.shares.hint ? "hint" : "agent";
+  if (point < shares.designer) return "designer";
+  return point < shares.designer + shares.hint ? "hint" : "agent";
 }

@@ -81,7 +81,7 @@ describe("designer demonstrations", () => {
 
 describe("agent demonstrations", () => {
   const rng = new Rng(6);
-  const all = Array.from({ length: 2_000 }, () => agentDemonstration(rng, documents));
+  const all = Array.from({ length: 2_000 }, () => agentDemonstration(rng, documents, 0.3));
   const hinted = all.filter(({ messages }) => messages.user.startsWith("hint: "));
   const plain = all.filter(({ messages }) => !messages.user.startsWith("hint: "));
   const silent = (list: typeof all): number => list.filter(({ turns }) => turns[0]?.target.startsWith("\\boxed{")).length / list.length;

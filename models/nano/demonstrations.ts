@@ -35,7 +35,6 @@ export interface Demonstration {
 /** Characters of an earlier program that the designer sees. */
 export const exampleMaxChars = 160;
 
-const drillShare = 0.3;
 const allDrills = [...drills, ...moreDrills];
 const allDrillGames = [...drillGames, ...moreDrillGames];
 const hintShare = 0.35;
@@ -83,11 +82,11 @@ function earlier(rng: Rng, documents: DocumentSource, skill: string): { example:
   return { example: { verdict, skill, source: program.source }, next: { family: keep, difficulty } };
 }
 
-/** One episode, played in a style: with working (always so with a hint), or by guessing. */
-export function agentDemonstration(rng: Rng, documents: DocumentSource): Demonstration {
+/** One episode, played in a style: with working (always so with a hint), or by guessing. A `drills` share is free wording instead of a program. */
+export function agentDemonstration(rng: Rng, documents: DocumentSource, drills: number): Demonstration {
   const hinted = rng.chance(hintShare);
   const style: Style = hinted ? "careful" : rng.chance(hastyShare) ? "hasty" : rng.chance(slipShare) ? "slip" : "careful";
-  if (rng.chance(drillShare)) return drill(rng, hinted, style);
+  if (rng.chance(drills)) return drill(rng, hinted, style);
   const made = sampleGame(rng, documents(rng));
   const { observation, turns } = playGame(rng, made, style);
   return { role: "agent", family: made.program.family, skill: made.program.skill, messages: compactPrompts.play(observation, hinted ? made.program.hint : undefined), turns };

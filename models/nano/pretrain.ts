@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { messageOf, SpadeError } from "../../src/core/errors.ts";
 import { pretrain } from "./training.ts";
 
-const usage = "node models/nano/pretrain.ts [--state DIR] [--out DIR] [--tokens N | --minutes M] [--threads N] [--checkpoint-minutes N]";
+const usage = "node models/nano/pretrain.ts [--state DIR] [--out DIR] [--tokens N] [--threads N] [--checkpoint-minutes N]";
 
 function positive(name: string, text: string): number {
   const value = Number(text);
@@ -17,18 +17,16 @@ async function main(): Promise<void> {
       state: { type: "string", default: "runs/nano-pretrain" },
       out: { type: "string", default: "models/nano" },
       tokens: { type: "string" },
-      minutes: { type: "string" },
       threads: { type: "string", default: "2" },
       "checkpoint-minutes": { type: "string", default: "3" },
     },
   });
-  const length = values.minutes === undefined ? { tokens: positive("tokens", values.tokens ?? "30000000") } : { minutes: positive("minutes", values.minutes) };
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
   await pretrain({
     state: values.state,
     out: values.out,
-    length,
+    ...(values.tokens === undefined ? {} : { tokens: positive("tokens", values.tokens) }),
     threads: positive("threads", values.threads),
     checkpointMinutes: positive("checkpoint-minutes", values["checkpoint-minutes"]),
     report: (line) => process.stdout.write(`${line}\n`),

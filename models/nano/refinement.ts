@@ -8,7 +8,7 @@ import { admitAll } from "../../src/gates/admit.ts";
 import type { GatesConfig } from "../../src/gates/config.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import type { ProgramKinds } from "../../src/selfplay/dependencies.ts";
-import { exampleSource } from "./data.ts";
+import { exampleSource, firstOfPhase } from "./data.ts";
 import type { DataPlan } from "./data.ts";
 import { designerDemonstration } from "./demonstrations.ts";
 import { pretrainingDocuments } from "./documents.ts";
@@ -23,8 +23,6 @@ export const refinement = {
   maxTokens: 400,
   /** Most of a round's admitted programs that may be of one family. */
   familyShare: 0.1,
-  /** Demonstrations that were not seen before begin at this index. */
-  freshDemonstrations: 10_000_000,
 } as const;
 
 /** What a round works with. */
@@ -77,7 +75,7 @@ export function refinementBatches(round: number, rows: readonly CrossEntropyRow[
   const exampleAt = exampleSource(plan, "training");
   const mixed = [...rows];
   let missing = rows.reduce((sum, { tokens }) => sum + tokens.length, 0);
-  for (let index = refinement.freshDemonstrations * (round + 1); missing > 0; index++) {
+  for (let index = firstOfPhase(recipe.phases.length + round); missing > 0; index++) {
     const example = exampleAt(index);
     mixed.push(example);
     missing -= example.tokens.length;

@@ -7,9 +7,13 @@ export interface RunPosition {
   /** Digest of recipe, tokenizer and data code version: a run never mixes two. */
   readonly recipe: string;
   readonly step: number;
+  /** Phase of the recipe, from 0. */
+  readonly phase: number;
   /** Index of the first demonstration of the next batch: the whole data order follows from it. */
   readonly next: number;
   readonly tokens: number;
+  /** Tokens of the phase. */
+  readonly phaseTokens: number;
   /** Training time so far, over all resumes, in milliseconds. */
   readonly elapsedMs: number;
 }

@@ -1,19 +1,21 @@
 import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { monotonicClock } from "../../src/core/clock.ts";
+import { invariant } from "../../src/core/errors.ts";
 import { EngineHost } from "../../src/engine/engine.ts";
 import { bpeTokenizer, serialiseBpe } from "../../src/engine/bpe.ts";
 import type { StepMetrics } from "../../src/engine/types.ts";
 import { openSandbox } from "../../src/sandbox/pool.ts";
 import { demonstrationsFile } from "../../src/selfplay/program-kinds.ts";
 import { BatchFeed } from "./batch-feed.ts";
-import { demonstratedPrograms, exampleSource, planOf } from "./data.ts";
+import { demonstratedPrograms, exampleSource, firstOfPhase, planOf } from "./data.ts";
 import type { DataPlan } from "./data.ts";
 import { summariseDemonstrations } from "./demonstration-summary.ts";
 import { copyRows } from "./copy-rows.ts";
 import { exampleKinds } from "./examples.ts";
 import type { Batch, Example, ExampleKind } from "./examples.ts";
 import { learningRateAt, recipe } from "./recipe.ts";
+import type { Phase } from "./recipe.ts";
 import { loadCheckpoint, LossCurve, saveCheckpoint } from "./run-state.ts";
 import type { RunPosition } from "./run-state.ts";
 
@@ -22,8 +24,8 @@ export interface PretrainOptions {
   readonly state: string;
   /** Directory that gets the finished model. */
   readonly out: string;
-  /** Length of the whole run, earlier parts included; the learning rate follows it. */
-  readonly length: { readonly tokens: number } | { readonly minutes: number };
+  /** Length of all phases together in tokens, in place of the recipe's: for trials. */
+  readonly tokens?: number;
   readonly threads: number;
   readonly checkpointMinutes: number;
   readonly report: (line: string) => void;
@@ -68,6 +70,8 @@ class Run {
   readonly #curve: LossCurve;
   readonly #validation: readonly Example[];
   #position: RunPosition;
+  /** Length of the run relative to the recipe's. */
+  readonly #scale: number;
   #savedMs = 0;
 
   constructor(options: PretrainOptions, plan: DataPlan, engine: EngineHost) {
@@ -77,7 +81,9 @@ class Run {
     this.#curve = new LossCurve(options.state);
     const validationAt = exampleSource(plan, "validation");
     this.#validation = Array.from({ length: recipe.validationSize * exampleKinds.length }, (_, index) => validationAt(index));
-    this.#position = { recipe: plan.digest, step: 0, next: 0, tokens: 0, elapsedMs: 0 };
+    this.#position = { recipe: plan.digest, step: 0, phase: 0, phaseTokens: 0, next: 0, tokens: 0, elapsedMs: 0 };
+    const total = recipe.phases.reduce((sum, phase) => sum + phase.tokens, 0);
+    this.#scale = (options.tokens ?? total) / total;
   }
 
   async toEnd(): Promise<void> {
@@ -86,27 +92,46 @@ class Run {
     this.#savedMs = this.#position.elapsedMs;
     await this.#curve.rewind(this.#position.step);
     options.report(`${position ? "continuing" : "starting"} at step ${this.#position.step}; data shares ${JSON.stringify(this.#plan.shares)}`);
-    const feed = new BatchFeed({ plan: this.#plan, first: this.#position.next });
-    try {
-      while (this.#progress() < 1 && !options.stop.aborted) await this.#advance(feed);
-    } finally {
-      await feed.close();
+    await this.#runPhase();
+    while (this.#progress() >= 1 && this.#position.phase + 1 < recipe.phases.length) {
+      const phase = this.#position.phase + 1;
+      this.#position = { ...this.#position, phase, phaseTokens: 0, next: firstOfPhase(phase) };
+      await this.#runPhase();
     }
     await this.#save();
     if (this.#progress() >= 1) await this.#export();
     else options.report("stopped and saved; the same command goes on");
   }
 
+  async #runPhase(): Promise<void> {
+    const feed = new BatchFeed({ plan: this.#plan, first: this.#position.next });
+    try {
+      while (this.#progress() < 1 && !this.#options.stop.aborted) await this.#advance(feed);
+    } finally {
+      await feed.close();
+    }
+  }
+
+  get #phase(): Phase {
+    const phase = recipe.phases[this.#position.phase];
+    invariant(phase !== undefined, "a position is in a phase of the recipe");
+    return phase;
+  }
+
+  /** Share of the phase that is done. */
   #progress(): number {
-    const { length } = this.#options;
-    return "tokens" in length ? this.#position.tokens / length.tokens : this.#position.elapsedMs / (length.minutes * minute);
+    return this.#position.phaseTokens / (this.#scale * this.#phase.tokens);
+  }
+
+  #learningRate(): number {
+    return learningRateAt(this.#progress(), this.#phase.learningRate);
   }
 
   /** One step of the first phase: copying only, at the peak rate after a short warm-up. */
   async #learnCopying(): Promise<void> {
     const started = monotonicClock();
     const { step } = this.#position;
-    const learningRate = recipe.optimiser.learningRate * Math.min(1, (step + 1) / 30);
+    const learningRate = this.#phase.learningRate * Math.min(1, (step + 1) / 30);
     const metrics = await this.#engine.crossEntropyStep(copyRows(step, this.#engine.config.vocabularySize, recipe.copying.rowsAlone), { ...recipe.optimiser, learningRate });
     this.#position = { ...this.#position, step: step + 1, elapsedMs: this.#position.elapsedMs + monotonicClock() - started };
     if ((step + 1) % 50 === 0) this.#options.report(`step ${step + 1}  copying  loss ${metrics.loss.toFixed(3)}`);
@@ -118,17 +143,20 @@ class Run {
     const batch = await feed.next();
     const waitedMs = monotonicClock() - started;
     const rows = [...batch.examples, ...copyRows(this.#position.step, this.#engine.config.vocabularySize, recipe.copying.rowsBeside)];
-    const metrics = await this.#engine.crossEntropyStep(rows, { ...recipe.optimiser, learningRate: learningRateAt(this.#progress()) });
+    const metrics = await this.#engine.crossEntropyStep(rows, { ...recipe.optimiser, learningRate: this.#learningRate() });
     const stepMs = monotonicClock() - started;
-    this.#position = { ...this.#position, step: this.#position.step + 1, next: batch.next, tokens: this.#position.tokens + tokensOf(batch), elapsedMs: this.#position.elapsedMs + stepMs };
-    if (this.#position.step % reportEverySteps === 0) await this.#report(metrics, { tokensPerSecond: (1000 * tokensOf(batch)) / stepMs, waitedMs });
+    const { step, tokens, phaseTokens, elapsedMs } = this.#position;
+    const read = tokensOf(batch);
+    this.#position = { ...this.#position, step: step + 1, next: batch.next, tokens: tokens + read, phaseTokens: phaseTokens + read, elapsedMs: elapsedMs + stepMs };
+    if (this.#position.step % reportEverySteps === 0) await this.#report(metrics, { tokensPerSecond: (1000 * read) / stepMs, waitedMs });
     if (this.#position.step % validateEverySteps === 0) await this.#validate();
     if (this.#position.elapsedMs - this.#savedMs > this.#options.checkpointMinutes * minute) await this.#save();
   }
 
   async #report(metrics: StepMetrics, speed: { readonly tokensPerSecond: number; readonly waitedMs: number }): Promise<void> {
     const { step, tokens, elapsedMs } = this.#position;
-    const left = (elapsedMs * (1 - this.#progress())) / Math.max(1e-6, this.#progress()) / minute;
+    const total = this.#scale * recipe.phases.reduce((sum, phase) => sum + phase.tokens, 0);
+    const left = (elapsedMs * (total - tokens)) / Math.max(1, tokens) / minute;
     const numbers = [
       `loss ${metrics.loss.toFixed(3)}`,
       `gradient ${metrics.gradientNorm.toFixed(2)}`,
@@ -138,7 +166,7 @@ class Run {
       `${left.toFixed(1)} min left`,
     ];
     this.#options.report(`step ${step}  ${numbers.join("  ")}`);
-    await this.#curve.append({ step, tokens, minutes: elapsedMs / minute, loss: metrics.loss, gradientNorm: metrics.gradientNorm, learningRate: learningRateAt(this.#progress()) });
+    await this.#curve.append({ step, tokens, minutes: elapsedMs / minute, loss: metrics.loss, gradientNorm: metrics.gradientNorm, learningRate: this.#learningRate() });
   }
 
   async #validate(): Promise<void> {
