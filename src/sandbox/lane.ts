@@ -153,7 +153,7 @@ export class Lane {
     if (request.kind === "load") this.loads++;
     this.baseBytes ??= reply.guestBytes;
     const hasGrown = reply.guestBytes > this.baseBytes + recycleGrowthBytes || reply.residentBytes > residentOverheadBytes;
-    if (hasGrown || this.loads >= recyclePrograms) await this.replace();
+    if (hasGrown || reply.isSpent === true || this.loads >= recyclePrograms) await this.replace();
   }
 
   /** Ends the child and begins to start the next one, if anybody is there to use it. */

@@ -136,7 +136,7 @@ export class LoadedProgram implements ProgramHandle, Tenant {
   private async load(): Promise<GuestFailure | undefined> {
     if (this.condemned !== undefined || this.isLoaded) return this.condemned;
     const { generation } = this.holder;
-    const reply = await this.holder.ask({ kind: "load", program: this.key, source: this.program.source });
+    const reply = await this.holder.ask({ kind: "load", program: this.key, language: this.program.language, source: this.program.source });
     if (reply instanceof ChildDeath) return (this.condemned = { code: reply.code, message: reply.message });
     const outcome = reply.outcomes[0] ?? { trap: { code: "protocol", message: "no answer" } };
     const result = readOutcome(outcome, readFacts);

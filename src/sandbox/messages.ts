@@ -1,5 +1,7 @@
 /** What parent and child say to each other. The child's side holds guest text and is validated by `replies.ts`. */
 
+import type { Language } from "../core/environment.ts";
+
 export type ItemOperation = "create" | "reset" | "step" | "solution" | "drop";
 
 /** One guest call on one instance. */
@@ -22,7 +24,7 @@ export interface ChildLimits {
 }
 
 export type Request =
-  | { readonly kind: "load"; readonly program: number; readonly source: string }
+  | { readonly kind: "load"; readonly program: number; readonly language: Language; readonly source: string }
   | { readonly kind: "run"; readonly program: number; readonly items: readonly Item[] }
   | { readonly kind: "unload"; readonly program: number };
 
@@ -40,6 +42,8 @@ export interface Reply {
   readonly guestBytes: number;
   readonly residentBytes: number;
   readonly switchMs: number;
+  /** The child must be replaced: something in it is broken for good. */
+  readonly isSpent?: boolean;
 }
 
 /** First frame of a child. */

@@ -1,4 +1,8 @@
-import type { Interpreter } from "./interpreter.ts";
+/** What has a state: guest memory and a stack pointer. */
+export interface StateHolder {
+  bytes(): Uint8Array;
+  stackPointer: number;
+}
 
 const pageBytes = 4096;
 const blockPages = 16;
@@ -12,16 +16,16 @@ export interface Context {
   readonly stackPointer: number;
 }
 
-/** Saves and restores the whole state of an interpreter relative to the state it was in when this was made. */
+/** Saves and restores the whole state of an interpreter relative to a base: the state it was in when this was made, or the given one. */
 export class ContextStore {
-  private readonly interpreter: Interpreter;
+  private readonly interpreter: StateHolder;
   private readonly base: Buffer;
   private readonly baseStackPointer: number;
   private readonly zeros = Buffer.alloc(pageBytes * blockPages);
 
-  constructor(interpreter: Interpreter) {
+  constructor(interpreter: StateHolder, base: Buffer = Buffer.from(interpreter.bytes())) {
     this.interpreter = interpreter;
-    this.base = Buffer.from(interpreter.bytes());
+    this.base = base;
     this.baseStackPointer = interpreter.stackPointer;
   }
 
