@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { monotonicClock } from "../core/clock.ts";
 import { SpadeError } from "../core/errors.ts";
 import { encodeFrame, FrameReader } from "./frames.ts";
-import { childCommand, childDirectory, childEnvironment, pyodideDirectory, type Image } from "./image.ts";
+import { childCommand, childDirectory, childEnvironment, pyodideDirectory, quickJsFiles, type Image } from "./image.ts";
 import { killGraceMs, residentOverheadBytes } from "./limits.ts";
 import type { Reply, Request } from "./messages.ts";
 import type { GuestFailureCode, Limits } from "./sandbox.ts";
@@ -69,13 +69,14 @@ export class Child {
     const { maxObservationChars, maxOutputBytes, fuelPerCall, wallMsPerCall, memoryLimitBytes } = limits;
     const options = {
       directory: pyodideDirectory,
+      quickJs: quickJsFiles,
       imagePath: image.path,
       dispatchPointer: image.dispatchPointer,
       lockPointer: image.lockPointer,
       memoryLimitBytes,
       limits: { fuelPerCall, wallMsPerCall, maxObservationChars, maxOutputBytes },
     };
-    const readable = [pyodideDirectory, image.path, childDirectory, join(here, "frames.ts"), join(here, "messages.ts")];
+    const readable = [pyodideDirectory, image.path, childDirectory, ...Object.values(quickJsFiles), join(here, "frames.ts"), join(here, "messages.ts")];
     this.progressFile = openUnlinked(dirname(image.path));
     this.process = spawn(...childCommand(readable, [join(childDirectory, "main.ts"), JSON.stringify(options)]), {
       env: childEnvironment,

@@ -27,6 +27,8 @@ export const pyodideDirectory = dirname(require.resolve("pyodide"));
 /** Files of the child; the only code it may read. */
 export const childDirectory = join(here, "child");
 const guestDirectory = join(here, "guest");
+/** What a child needs for TypeScript programs: the QuickJS build and the directory of the guest library. */
+export const quickJsFiles = { wasmPath: require.resolve("quickjs-wasi/quickjs.wasm"), guestDirectory };
 
 /** Stack of a child in KiB: deep enough that most deep recursions end as RecursionError in the guest. */
 export const childStackKiB = 4000;

@@ -6,9 +6,11 @@ import { typescriptFacts } from "./typescript-facts.ts";
 
 /** An instance is a whole virtual machine; it has one while it is live, else its state is kept relative to its program's image. */
 interface Instance {
-  readonly image: Buffer;
+  readonly of: Loaded;
   machine?: Machine;
   parked?: MachineState;
+  /** Memory it takes. */
+  bytes: number;
 }
 
 interface Loaded {
@@ -16,6 +18,8 @@ interface Loaded {
   readonly image: Buffer;
   readonly fresh: MachineState;
   readonly instances: Map<number, Instance>;
+  /** Memory its instances take. */
+  bytes: number;
 }
 
 type Answer = Pick<Reply, "outcomes" | "lost" | "isSpent">;
@@ -82,7 +86,7 @@ export class QuickJsServer {
     const fresh = machine.save(image);
     const described = this.call(machine, { op: "describe", slot: 0, ordinal: 0 });
     if (!isSuccess(described)) return { outcomes: [described], lost: false };
-    this.programs.set(program, { image, fresh, instances: new Map() });
+    this.programs.set(program, { image, fresh, instances: new Map(), bytes: 0 });
     return { outcomes: [withFacts(described.reply, stripped.source)], lost: false };
   }
 
@@ -113,10 +117,11 @@ export class QuickJsServer {
       return { reply: '{"ok":true,"value":null}' };
     }
     if (item.op === "create") this.drop(loaded, slot);
-    const instance = loaded.instances.get(slot) ?? { image: loaded.image, parked: loaded.fresh };
+    const instance = loaded.instances.get(slot) ?? { of: loaded, parked: loaded.fresh, bytes: 0 };
     loaded.instances.set(slot, instance);
     let outcome = this.call(this.machineOf(instance), item);
-    if (bytesOf(loaded) > maxProgramBytes) outcome = { trap: { code: "memory", message: "the program's instances use more memory than they may" } };
+    account(instance);
+    if (loaded.bytes > maxProgramBytes) outcome = { trap: { code: "memory", message: "the program's instances use more memory than they may" } };
     if ("trap" in outcome) this.drop(loaded, slot, true);
     else if (item.op === "create" && !isSuccess(outcome)) this.drop(loaded, slot);
     return outcome;
@@ -155,7 +160,7 @@ export class QuickJsServer {
     if (this.live.size >= maxLive && oldest !== undefined) this.park(oldest);
     const machine = this.idle.pop() ?? newMachine(this.base);
     if (parked === undefined) throw new Error("an instance has no state");
-    machine.restore(instance.image, parked);
+    machine.restore(instance.of.image, parked);
     delete instance.parked;
     instance.machine = machine;
     this.live.add(instance);
@@ -163,7 +168,7 @@ export class QuickJsServer {
   }
 
   private park(instance: Instance): void {
-    if (instance.machine !== undefined) instance.parked = instance.machine.save(instance.image);
+    if (instance.machine !== undefined) instance.parked = instance.machine.save(instance.of.image);
     this.free(instance, false);
   }
 
@@ -172,12 +177,15 @@ export class QuickJsServer {
     const { machine } = instance;
     delete instance.machine;
     this.live.delete(instance);
+    account(instance);
     if (machine !== undefined && !isBroken && machine.memory.buffer.byteLength === this.base.image.length) this.idle.push(machine);
   }
 
   private drop(loaded: Loaded, slot: number, isBroken = false): void {
     const instance = loaded.instances.get(slot);
-    if (instance !== undefined) this.free(instance, isBroken);
+    if (instance === undefined) return;
+    delete instance.parked;
+    this.free(instance, isBroken);
     loaded.instances.delete(slot);
   }
 
@@ -191,10 +199,10 @@ export class QuickJsServer {
   private makeRoom(current: number): number[] {
     const evicted: number[] = [];
     let bytes = 0;
-    for (const loaded of this.programs.values()) bytes += loaded.image.length + bytesOf(loaded);
+    for (const loaded of this.programs.values()) bytes += loaded.image.length + loaded.bytes;
     for (const [program, loaded] of this.programs) {
       if (bytes <= maxBytes || program === current) break;
-      bytes -= loaded.image.length + bytesOf(loaded);
+      bytes -= loaded.image.length + loaded.bytes;
       this.unload(program);
       evicted.push(program);
     }
@@ -202,11 +210,11 @@ export class QuickJsServer {
   }
 }
 
-/** Memory of a program's instances. */
-function bytesOf(loaded: Loaded): number {
-  let bytes = 0;
-  for (const { machine, parked } of loaded.instances.values()) bytes += machine?.memory.buffer.byteLength ?? parked?.context.data.length ?? 0;
-  return bytes;
+/** Brings the account of an instance's memory up to date. */
+function account(instance: Instance): void {
+  const bytes = instance.machine?.memory.buffer.byteLength ?? instance.parked?.context.data.length ?? 0;
+  instance.of.bytes += bytes - instance.bytes;
+  instance.bytes = bytes;
 }
 
 function isSuccess(outcome: Outcome): outcome is { readonly reply: string } {

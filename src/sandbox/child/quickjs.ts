@@ -40,7 +40,7 @@ const intrinsics = 0x7fffffff & ~(1 << 9) & ~(1 << 10);
 /** Guest stack; the C stack of the build has 1 MiB. */
 const stackBytes = 256 * 1024;
 /** Free memory in the base image, so that most programs never make memory grow. */
-const reserveBytes = 2 ** 20;
+const reserveBytes = 512 * 1024;
 /** Fuel of one promise job, so that jobs that do nothing end too. */
 const ticksPerJob = 1;
 
