@@ -20,7 +20,7 @@ export async function openProgram(sandbox: Sandbox, source: string, lane?: numbe
 }
 
 function languageOf(source: string): Language {
-  return /^export /m.test(source) ? "typescript" : "python";
+  return /\bexport (?:default|class|const|\{)/.test(source) ? "typescript" : "python";
 }
 
 /** Creates one instance that must start. */

@@ -177,7 +177,7 @@ describe("isolation and determinism", () => {
       const handle = await openProgram(short, source, lane);
       await handle.create(Array.from({ length: company }, (_, i) => i));
       const codes: string[] = [];
-      for (let n = 60_000; n <= 100_000; n += 4000) {
+      for (let n = 10_000; n <= 80_000; n += 5000) {
         const { instance } = await createOne(handle, 0);
         const result = (await handle.step([{ instance, action: "10" }, { instance, action: String(n) }]))[1];
         codes.push(result?.ok === false ? result.failure.code : "ok");
@@ -219,14 +219,12 @@ describe("hostile TypeScript", () => {
     const ids = (await handle.create([1, 2])).map((result) => valueOf(result).instance) as [number, number];
     for (const instance of ids) expect(valueOf((await handle.step([{ instance, action: "wait" }]))[0]).observation).toBe("waiting");
     const start = performance.now();
-    const [bad, good] = await handle.step([
-      { instance: ids[0], action: "now" },
-      { instance: ids[1], action: "wait" },
-    ]);
-    expect(performance.now() - start).toBeLessThan(wallMs + 3500);
+    const bad = (await handle.step([{ instance: ids[0], action: "now" }]))[0];
+    // Within the limit and a second, on a machine that others use too.
+    expect(performance.now() - start).toBeLessThan(wallMs + 2500);
     expect(bad?.ok).toBe(false);
     expect(fixture.codes).toContain(bad?.ok === false ? bad.failure.code : undefined);
-    expect(valueOf(good).observation).toBe("waiting");
+    expect(valueOf((await handle.step([{ instance: ids[1], action: "wait" }]))[0]).observation).toBe("waiting");
     await handle.close();
   });
 

@@ -57,7 +57,7 @@ function answer(request: Request): Reply {
   if (request.kind === "load" && request.language === "typescript") scripts ??= bootScripts();
   else if (scripts?.has(request.program) !== true) return server.answer(request);
   const start = { guestBytes: interpreter.bytes().length, switchMs: 0 };
-  return { ...start, ...(scripts as QuickJsServer).answer(request), residentBytes: process.memoryUsage.rss() };
+  return { ...start, ...scripts.answer(request), residentBytes: process.memoryUsage.rss() };
 }
 
 function bootScripts(): QuickJsServer {

@@ -70,7 +70,7 @@ export class QuickJsGate {
         return 0;
       },
       host_get_timezone_offset: () => 0,
-      host_module_normalize: (_base = 0, name = 0) => guest().writeText(this.moduleName(guest().readText(name))).pointer,
+      host_module_normalize: (...[, name = 0]) => guest().writeText(this.moduleName(guest().readText(name))).pointer,
       host_module_load: (name = 0, lengthPointer = 0) => {
         const { pointer, length } = guest().writeText(this.library.get(guest().readText(name)) ?? "");
         view().setUint32(lengthPointer, length, true);

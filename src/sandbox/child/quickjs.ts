@@ -42,7 +42,7 @@ const stackBytes = 256 * 1024;
 /** Free memory in the base image, so that most programs never make memory grow. */
 const reserveBytes = 512 * 1024;
 /** Fuel of one promise job, so that jobs that do nothing end too. */
-const ticksPerJob = 1;
+const ticksPerJob = 5;
 
 /** A guest error that no guest code can catch: memory is used up. */
 export class GuestMemoryError extends Error {}

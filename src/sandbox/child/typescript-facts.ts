@@ -51,7 +51,7 @@ function stateVariables(tokens: readonly Token[]): Set<string> {
   let isClassHead = false;
   for (const [i, token] of tokens.entries()) {
     const [before, after] = [tokens[i - 1], tokens[i + 1]];
-    if (token.kind === "name" && before?.text === "." && tokens[i - 2]?.text === "this" && isAssigned(before, tokens[i - 3], after)) found.add(token.text);
+    if (token.kind === "name" && before?.text === "." && tokens[i - 2]?.text === "this" && isAssigned(tokens[i - 3], after)) found.add(token.text);
     if (token.kind === "name" && bodies.at(-1) === true && isField(token, before, after)) found.add(token.text);
     if (token.kind === "name" && token.text === "class" && before?.text !== ".") isClassHead = true;
     if (token.text === "{" && token.kind === "mark") {
@@ -62,7 +62,7 @@ function stateVariables(tokens: readonly Token[]): Set<string> {
   return found;
 }
 
-function isAssigned(_dot: Token, beforeThis: Token | undefined, after: Token | undefined): boolean {
+function isAssigned(beforeThis: Token | undefined, after: Token | undefined): boolean {
   return (after?.kind === "mark" && assignments.has(after.text)) || beforeThis?.text === "++" || beforeThis?.text === "--";
 }
 
@@ -74,7 +74,7 @@ function isField(token: Token, before: Token | undefined, after: Token | undefin
 }
 
 function unescaped(text: string): string {
-  return text.replace(/\\(?:u\{([\da-f]{1,6})\}|u([\da-f]{4})|x([\da-f]{2})|([^]))/gi, (_all, long?: string, short?: string, byte?: string, char?: string) => {
+  return text.replace(/\\(?:u\{([\da-f]{1,6})\}|u([\da-f]{4})|x([\da-f]{2})|([^]))/gi, (...[, long, short, byte, char]: (string | undefined)[]) => {
     const code = parseInt(long ?? short ?? byte ?? "", 16);
     return char === undefined ? (code <= 0x10ffff ? String.fromCodePoint(code) : "") : (escapes[char] ?? char);
   });

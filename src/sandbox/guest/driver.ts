@@ -68,7 +68,7 @@ function answer(act: () => unknown): string {
     return stringify({ ok: true, value });
   } catch (error) {
     const code = error instanceof Refusal ? error.code : "raise";
-    return stringify({ ok: false, failure: { code, message: code === "raise" ? describe(error) : String((error as Refusal).message) } });
+    return stringify({ ok: false, failure: { code, message: code === "raise" ? describe(error) : (error as Refusal).message } });
   }
 }
 
@@ -119,7 +119,7 @@ function findEntry(exports: Readonly<Record<string, unknown>>): { readonly name:
   const chosen = names.includes("default") ? "default" : (names.findLast((name) => /(?:Env|Game)$/.test(name)) ?? names.at(-1));
   if (chosen === undefined) throw new Refusal("protocol", "no class with reset and step is exported; expected `export default class`");
   const create = exports[chosen] as Entry;
-  return { name: create.name === "" ? chosen : String(create.name), create };
+  return { name: create.name === "" ? chosen : create.name, create };
 }
 
 function isEnvironment(value: unknown): value is Entry {
@@ -133,7 +133,7 @@ function describe(error: unknown): string {
   try {
     if (!(error instanceof Error)) return `threw ${shown(error)}`;
     const line = /\benvironment:(\d+)/.exec(String(error.stack))?.[1];
-    return `${String(error.name)}: ${String(error.message)}`.slice(0, 400) + (line === undefined ? "" : ` (line ${line})`);
+    return `${error.name}: ${error.message}`.slice(0, 400) + (line === undefined ? "" : ` (line ${line})`);
   } catch {
     return "an error without text";
   }
