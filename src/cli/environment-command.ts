@@ -74,8 +74,9 @@ function readOne(args: Arguments) {
 function programOf(args: Arguments): Program {
   const path = args.required(1, "The run's directory or a program file");
   if (existsSync(join(path, "run.sqlite"))) return readOne(args).environment.program;
-  if (!path.endsWith(".py") || !existsSync(path)) throw new SpadeError("usage.environment", `${path} is neither a run's directory nor a Python file. Give a run and an environment's id, or a file.`);
-  return { language: "python", source: readFileSync(path, "utf8") };
+  const language = path.endsWith(".py") ? "python" : /\.[mc]?[jt]s$/.test(path) ? "typescript" : undefined;
+  if (language === undefined || !existsSync(path)) throw new SpadeError("usage.environment", `${path} is neither a run's directory nor a Python or TypeScript file. Give a run and an environment's id, or a file.`);
+  return { language, source: readFileSync(path, "utf8") };
 }
 
 /** Lets a person play: one line is one action. The program runs in the sandbox, as always. */
