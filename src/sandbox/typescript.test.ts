@@ -228,6 +228,18 @@ describe("hostile TypeScript", () => {
     await handle.close();
   });
 
+  test("a program that uses up its memory again and again does not wear out the child", async () => {
+    const fixture = hostileTypeScript.find(({ name }) => name === "allocates 10 MB at a time")!;
+    const handle = await openProgram(sandbox, fixture.source, 0);
+    const { starts } = sandbox.statistics()[0]!;
+    for (let i = 0; i < 24; i++) {
+      const { instance } = await createOne(handle, i);
+      expect((await handle.step([{ instance, action: "now" }]))[0]).toMatchObject({ ok: false, failure: { code: "memory" } });
+    }
+    expect(sandbox.statistics()[0]!.starts).toBe(starts);
+    await handle.close();
+  });
+
   test("200 traps deep in the stack leave the lane as it was", async () => {
     const deep = healthyTypeScript.replace("this.path.push", "if (action === 'trap') { const f = (n: number): any => (n > 0 ? [1, 2].sort(() => f(n - 1)) : import('x')); f(50); } this.path.push");
     const handle = await openProgram(sandbox, deep, 0);

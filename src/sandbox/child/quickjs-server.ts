@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import type { ChildLimits, Item, Outcome, Reply, Request } from "../messages.ts";
 import { GuestStop } from "./gate.ts";
 import { GuestException, GuestMemoryError, GuestSyntaxError, newMachine, type Machine, type MachineState, type QuickJsBase } from "./quickjs.ts";
@@ -29,6 +31,8 @@ const maxLive = 32;
 /** Bytes of one program's instances, and of all programs. */
 const maxProgramBytes = 256 * 2 ** 20;
 const maxBytes = 384 * 2 ** 20;
+/** Memory of discarded machines after which it is collected: V8 does not see how much hangs on them. */
+const maxDiscardedBytes = 128 * 2 ** 20;
 const filename = "environment";
 const success = '{"ok":true';
 
@@ -42,6 +46,7 @@ export class QuickJsServer {
   private readonly live = new Set<Instance>();
   /** Machines with the memory size of the base, free to be restored to any state. */
   private readonly idle: Machine[] = [];
+  private discardedBytes = 0;
 
   constructor(options: { base: QuickJsBase; limits: ChildLimits; onProgress: (index: number) => void }) {
     this.base = options.base;
@@ -56,7 +61,12 @@ export class QuickJsServer {
   /** Outcomes and evicted programs; the caller adds what it knows of the process. */
   answer(request: Request): Answer & Pick<Reply, "evicted"> {
     const answer = this.handle(request);
-    return { ...answer, evicted: this.makeRoom(request.program) };
+    const evicted = this.makeRoom(request.program);
+    if (this.discardedBytes > maxDiscardedBytes) {
+      collectGarbage();
+      this.discardedBytes = 0;
+    }
+    return { ...answer, evicted };
   }
 
   private handle(request: Request): Answer {
@@ -76,18 +86,24 @@ export class QuickJsServer {
     const stripped = stripTypes(source);
     if ("message" in stripped) return { outcomes: [failure("parse", stripped.message)], lost: false, isSpent: stripped.isBroken };
     const machine = newMachine(this.base);
+    const outcome = this.loadInto(machine, program, stripped.source);
+    this.retire(machine, !isSuccess(outcome));
+    return { outcomes: [outcome], lost: false };
+  }
+
+  private loadInto(machine: Machine, program: number, source: string): Outcome {
     const adopted = this.guarded(0, () => {
-      const result = machine.runModule(stripped.source, filename);
+      const result = machine.runModule(source, filename);
       if (result === undefined) return failure("protocol", "the module waits for ever at its top level");
       return { reply: machine.call(this.base.adopt, [machine.newNumber(Number(result.isFulfilled)), result.value], this.limits.maxOutputBytes) };
     });
-    if (!isSuccess(adopted)) return { outcomes: [adopted], lost: false };
+    if (!isSuccess(adopted)) return adopted;
     const image = Buffer.from(machine.bytes());
     const fresh = machine.save(image);
     const described = this.call(machine, { op: "describe", slot: 0, ordinal: 0 });
-    if (!isSuccess(described)) return { outcomes: [described], lost: false };
+    if (!isSuccess(described)) return described;
     this.programs.set(program, { image, fresh, instances: new Map(), bytes: 0 });
-    return { outcomes: [withFacts(described.reply, stripped.source)], lost: false };
+    return withFacts(described.reply, source);
   }
 
   private run(program: number, items: readonly Item[]): Answer {
@@ -172,13 +188,20 @@ export class QuickJsServer {
     this.free(instance, false);
   }
 
-  /** Takes the machine from an instance; one that has grown, or may be broken, is not used again. */
+  /** Takes the machine from an instance. */
   private free(instance: Instance, isBroken: boolean): void {
     const { machine } = instance;
     delete instance.machine;
     this.live.delete(instance);
     account(instance);
-    if (machine !== undefined && !isBroken && machine.memory.buffer.byteLength === this.base.image.length) this.idle.push(machine);
+    if (machine !== undefined) this.retire(machine, isBroken);
+  }
+
+  /** A machine that has grown, or may be broken, is not used again. */
+  private retire(machine: Machine, isBroken: boolean): void {
+    const { byteLength } = machine.memory.buffer;
+    if (!isBroken && byteLength === this.base.image.length) this.idle.push(machine);
+    else this.discardedBytes += byteLength;
   }
 
   private drop(loaded: Loaded, slot: number, isBroken = false): void {
@@ -208,6 +231,11 @@ export class QuickJsServer {
     }
     return evicted;
   }
+}
+
+function collectGarbage(): void {
+  setFlagsFromString("--expose-gc");
+  (runInNewContext("gc") as () => void)();
 }
 
 /** Brings the account of an instance's memory up to date. */
