@@ -205,7 +205,8 @@ export class LoadedProgram implements ProgramHandle, Tenant {
     const instance = this.instances.get(id);
     if (instance === undefined || read === undefined) return undefined;
     const { image, bytes } = read;
-    const state = image === undefined || bytes === undefined ? {} : { state: { image, bytes, slot: slotOf(instance) } };
+    const isUsable = image !== undefined && bytes !== undefined && Buffer.byteLength(bytes, "base64") <= this.limits.maxForkBytes;
+    const state = !isUsable ? {} : { state: { image, bytes, slot: slotOf(instance) } };
     return { programId: programId(this.options.program), calls: [...instance.history], spent: instance.spent, ...state };
   }
 
