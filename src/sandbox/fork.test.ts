@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { ObservedSandbox } from "./pool.ts";
 import type { Fork, InstanceId, ProgramHandle } from "./sandbox.ts";
 import { createOne, openProgram, openTestSandbox, valueOf } from "./test-sandbox.ts";
@@ -43,6 +43,7 @@ class Counter:
         return str(math.count), 0.0, False, False, {}
 `;
 
+vi.setConfig({ testTimeout: 120_000 });
 const onward = ["left", "jump", "right", "up", "jump", "down"];
 let sandbox: ObservedSandbox;
 let handle: ProgramHandle;

@@ -6,6 +6,7 @@ import type { ProgramHandle } from "./sandbox.ts";
 import { isRunning } from "./test-processes.ts";
 import { createOne, openProgram, openTestSandbox, valueOf } from "./test-sandbox.ts";
 
+vi.setConfig({ testTimeout: 120_000 });
 let sandbox: ObservedSandbox | undefined;
 afterEach(() => sandbox?.close());
 
@@ -22,7 +23,7 @@ class Slow(TextGame):
         if action == "hang":
             sum(range(10 ** 12))
         if action == "slow":
-            for _ in range(4): sum(range(10 ** 6))
+            for _ in range(2): sum(range(10 ** 6))
         return self.tell("done")
 `;
 
@@ -54,7 +55,7 @@ test.each(["spin", "hang"])("a program that runs into its wall limit again and a
 test("one long batch gives way to others after each slice", async () => {
   sandbox = await openTestSandbox({ wallMsPerCall: 60_000 });
   const [slow, healthy] = [await openProgram(sandbox, slowSource, 0), await openProgram(sandbox, healthySource, 0)];
-  const ids = (await slow.create(Array.from({ length: 12 }, (_, i) => i))).map((result) => valueOf(result).instance);
+  const ids = (await slow.create(Array.from({ length: 18 }, (_, i) => i))).map((result) => valueOf(result).instance);
   const log: string[] = [];
   const batch = slow.step(ids.map((instance) => ({ instance, action: "slow" }))).then((results) => {
     log.push("batch");
@@ -105,7 +106,7 @@ test("an episode's fuel is counted exactly, from reset to reset, however its cal
 
 test("an episode's time is limited over its calls", async () => {
   sandbox = await openTestSandbox({ wallMsPerCall: 2000, wallMsPerEpisode: 2500, fuelPerCall: 10 ** 9, fuelPerEpisode: 10 ** 12 });
-  const handle = await openProgram(sandbox, slowSource.replace("range(4)", "range(20)"));
+  const handle = await openProgram(sandbox, slowSource.replace("range(2)", "range(20)"));
   const { instance } = await createOne(handle, 1);
   const codes = (await handle.step(Array.from({ length: 12 }, () => ({ instance, action: "slow" })))).map((result) => (result.ok ? "ok" : result.failure.code));
   expect(codes.at(-1)).toMatch(/^(episode-)?timeout$/);

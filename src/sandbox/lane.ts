@@ -117,11 +117,9 @@ export class Lane {
       if (tenant === undefined) break;
       if (tenant !== last || isOver) since = monotonicClock();
       last = tenant;
-      // To the end of the order, for the time when its slice is over.
-      this.ready.delete(tenant);
-      this.ready.add(tenant);
       await tenant.serve();
-      if (!tenant.hasWork) this.ready.delete(tenant);
+      // To the end of the order, behind those that have begun to wait meanwhile; unless it went to another lane.
+      if (this.ready.delete(tenant) && tenant.hasWork) this.ready.add(tenant);
     }
     this.serving = undefined;
   }
