@@ -3,9 +3,12 @@ import type { Language } from "../core/environment.ts";
 import type { GuestResult, InstanceId, Limits, ProgramHandle, Sandbox } from "./sandbox.ts";
 import { openSandbox, type ObservedSandbox } from "./pool.ts";
 
+/** The checkout's own cache. */
+export const testCache = fileURLToPath(new URL("../../node_modules/.cache/spade-rl", import.meta.url));
+
 /** A sandbox for tests, with its image in the checkout's own cache. */
 export function openTestSandbox(limits: Partial<Limits> = {}, lanes = 1): Promise<ObservedSandbox> {
-  return openSandbox({ lanes, limits, cacheDirectory: fileURLToPath(new URL("../../node_modules/.cache/spade-rl", import.meta.url)) });
+  return openSandbox({ lanes, limits, cacheDirectory: testCache });
 }
 
 /** The value of a result that must be a success. */

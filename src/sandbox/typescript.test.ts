@@ -193,6 +193,33 @@ describe("isolation and determinism", () => {
     await short.close();
   });
 
+  test("a fork goes on exactly, in the same child and in another one, generators and jobs included", async () => {
+    const source = `
+      function* walk(rng: Random) { let at = 0; for (;;) at += rng.int(-9, 9) + (yield \`\${at} \${Math.random()}\`).length; }
+      export default class Cave {
+        walk: any; seen = new Map(); late = 0;
+        reset(seed: number) { this.walk = walk(new Random(seed)); return { observation: this.walk.next().value }; }
+        step(action: string) { this.seen.set({}, action); Promise.resolve().then(() => this.late++); return { observation: \`\${this.walk.next(action).value} \${this.seen.size} \${this.late} \${Date.now()}\`, reward: 0, terminated: false, truncated: false }; }
+      }`;
+    const [handle, elsewhere] = [await openProgram(sandbox, source, 0), await openProgram(sandbox, source, 1)];
+    const play = async (on: ProgramHandle, instance: number, actions: readonly string[]) => {
+      const seen: string[] = [];
+      for (const action of actions) seen.push(valueOf((await on.step([{ instance, action }]))[0]).observation);
+      return seen;
+    };
+    const { instance } = await createOne(handle, 11);
+    await play(handle, instance, ["a", "bb"]);
+    const fork = valueOf(await handle.fork(instance));
+    expect(fork.state).toBeDefined();
+    const expected = await play(handle, instance, ["c", "dd", "e"]);
+    for (const on of [handle, elsewhere]) {
+      const [first, second] = [await on.restore(fork), await on.restore(fork)];
+      expect(await play(on, first, ["x", "y"])).not.toEqual(expected.slice(0, 2));
+      expect(await play(on, second, ["c", "dd", "e"])).toEqual(expected);
+    }
+    await Promise.all([handle.close(), elsewhere.close()]);
+  });
+
   test("any interleaving of calls on two instances equals the calls made alone", async () => {
     const handle = await openProgram(sandbox, healthyTypeScript, 0);
     await fc.assert(

@@ -1,10 +1,13 @@
 /** What has a state: guest memory and a stack pointer. */
 export interface StateHolder {
   bytes(): Uint8Array;
+  /** Grows memory to at least `bytes`. */
+  ensureBytes(bytes: number): void;
   stackPointer: number;
 }
 
-const pageBytes = 4096;
+/** Bytes of a page of guest memory, as states are kept. */
+export const pageBytes = 4096;
 const blockPages = 16;
 
 /** The state of an interpreter as the pages in which it differs from the base image, and its stack pointer. */
@@ -44,10 +47,17 @@ export class ContextStore {
 
   /** Puts the interpreter exactly into a saved state, whatever state it is in. `dirty` are the pages known to differ from the base. */
   restore(context: Context, dirty?: Uint32Array): void {
+    this.interpreter.ensureBytes(((context.pages.at(-1) ?? -1) + 1) * pageBytes);
     const memory = this.memory();
     for (const page of dirty ?? this.dirtyPages(memory)) this.resetPage(memory, page);
     context.pages.forEach((page, i) => memory.set(context.data.subarray(i * pageBytes, (i + 1) * pageBytes), page * pageBytes));
     this.interpreter.stackPointer = context.stackPointer;
+  }
+
+  /** Contents of a page of the base state. */
+  basePage(page: number): Uint8Array {
+    const start = page * pageBytes;
+    return start < this.base.length ? this.base.subarray(start, start + pageBytes) : this.zeros.subarray(0, pageBytes);
   }
 
   private memory(): Buffer {
@@ -57,8 +67,7 @@ export class ContextStore {
 
   private resetPage(memory: Buffer, page: number): void {
     const start = page * pageBytes;
-    if (start < this.base.length) this.base.copy(memory, start, start, start + pageBytes);
-    else memory.fill(0, start, start + pageBytes);
+    memory.set(this.basePage(page), start);
   }
 
   /** Compares in blocks first: most of memory is as it was. Memory above the base image is zero in the base. */

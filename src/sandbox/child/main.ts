@@ -55,7 +55,7 @@ function serve(): void {
 
 function answer(request: Request): Reply {
   if (request.kind === "load" && request.language === "typescript") scripts ??= bootScripts();
-  else if (scripts?.has(request.program) !== true) return server.answer(request);
+  else if (scripts?.has(request.kind === "restore" ? request.of : request.program) !== true) return server.answer(request);
   const start = { guestBytes: interpreter.bytes().length, switchMs: 0 };
   return { ...start, ...scripts.answer(request), residentBytes: process.memoryUsage.rss() };
 }

@@ -54,6 +54,11 @@ export class QuickJsGate {
     this.timeNs = epochNs + BigInt(budget.ordinal) * 1_000_000_000n;
   }
 
+  /** Fuel used since `begin`. */
+  fuelUsed(budget: CallBudget): number {
+    return budget.fuel - Math.max(0, this.fuelLeft);
+  }
+
   /** Takes fuel from the current call. @throws GuestStop when fuel or time is over; the guest cannot catch it. */
   spend(ticks: number): void {
     this.fuelLeft -= ticks;

@@ -1,6 +1,8 @@
+import { createHash } from "node:crypto";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { ChildLimits, Item, Outcome, Reply, Request } from "../messages.ts";
+import { decodeContext, encodeContext } from "./delta.ts";
 import { GuestStop } from "./gate.ts";
 import { GuestException, GuestMemoryError, GuestSyntaxError, newMachine, type Machine, type MachineState, type QuickJsBase } from "./quickjs.ts";
 import { stripTypes } from "./strip-types.ts";
@@ -18,6 +20,7 @@ interface Instance {
 interface Loaded {
   /** Memory right after the module ran. */
   readonly image: Buffer;
+  /** What an instance begins in: right after the module ran, or a fork's state. */
   readonly fresh: MachineState;
   readonly instances: Map<number, Instance>;
   /** Memory its instances take. */
@@ -74,7 +77,9 @@ export class QuickJsServer {
       case "load":
         return this.load(request.program, request.source);
       case "run":
-        return this.run(request.program, request.items);
+        return this.run(request);
+      case "restore":
+        return { outcomes: [this.restoreFork(request)], lost: false };
       case "unload":
         this.unload(request.program);
         return { outcomes: [], lost: false };
@@ -92,7 +97,7 @@ export class QuickJsServer {
   }
 
   private loadInto(machine: Machine, program: number, source: string): Outcome {
-    const adopted = this.guarded(0, () => {
+    const adopted = this.guarded({ ordinal: 0 }, () => {
       const result = machine.runModule(source, filename);
       if (result === undefined) return failure("protocol", "the module waits for ever at its top level");
       return { reply: machine.call(this.base.adopt, [machine.newNumber(Number(result.isFulfilled)), result.value], this.limits.maxOutputBytes) };
@@ -106,13 +111,13 @@ export class QuickJsServer {
     return withFacts(described.reply, source);
   }
 
-  private run(program: number, items: readonly Item[]): Answer {
-    const loaded = this.programs.get(program);
-    if (loaded === undefined) throw new Error(`program ${program} is not loaded`);
+  private run({ program, items, sliceMs }: Request & { readonly kind: "run" }): Answer {
+    const loaded = this.get(program);
     // The most recently used program is the last of the map.
     this.programs.delete(program);
     this.programs.set(program, loaded);
     const outcomes: Outcome[] = [];
+    const end = performance.now() + sliceMs;
     let bytes = 0;
     for (const [index, item] of items.entries()) {
       this.onProgress(index);
@@ -120,10 +125,41 @@ export class QuickJsServer {
       outcomes.push(outcome);
       if ("trap" in outcome) break;
       bytes += outcome.reply.length;
-      if (bytes > this.limits.maxOutputBytes) break;
+      if (bytes > this.limits.maxOutputBytes || performance.now() > end) break;
     }
     // After a trap only the instance concerned is gone.
     return { outcomes, lost: false };
+  }
+
+  private get(program: number): Loaded {
+    const loaded = this.programs.get(program);
+    if (loaded === undefined) throw new Error(`program ${program} is not loaded`);
+    return loaded;
+  }
+
+  /** An instance's state relative to its program's image; without it when it is larger than it may be. */
+  private fork({ of, machine, parked }: Instance): Outcome {
+    const { context, memoryBytes } = machine?.save(of.image) ?? parked ?? of.fresh;
+    const size = Buffer.alloc(4);
+    size.writeUInt32LE(memoryBytes);
+    const state = Buffer.concat([size, encodeContext(context)]);
+    return { reply: JSON.stringify({ ok: true, value: state.length > this.limits.maxForkBytes ? {} : { image: digestOf(of.image), state: state.toString("base64") } }) };
+  }
+
+  /** A refusal is a trap: the parent replays seed and actions instead. */
+  private restoreFork({ program, of, image: wanted, state }: Request & { readonly kind: "restore" }): Outcome {
+    const { image } = this.get(of);
+    try {
+      if (digestOf(image) !== wanted) throw new Error("the state is of another program image");
+      const bytes = Buffer.from(state, "base64");
+      const memoryBytes = bytes.readUInt32LE(0);
+      if (memoryBytes < image.length || memoryBytes > maxProgramBytes) throw new Error("a forked state has a memory size out of range");
+      const context = decodeContext(bytes.subarray(4), memoryBytes);
+      this.programs.set(program, { image, fresh: { context, memoryBytes }, instances: new Map(), bytes: 0 });
+      return { reply: '{"ok":true,"value":null}' };
+    } catch (error) {
+      return { trap: { code: "protocol", message: error instanceof Error ? error.message : "unknown" } };
+    }
   }
 
   private runItem(loaded: Loaded, item: Item): Outcome {
@@ -135,6 +171,7 @@ export class QuickJsServer {
     if (item.op === "create") this.drop(loaded, slot);
     const instance = loaded.instances.get(slot) ?? { of: loaded, parked: loaded.fresh, bytes: 0 };
     loaded.instances.set(slot, instance);
+    if (item.op === "fork") return this.fork(instance);
     let outcome = this.call(this.machineOf(instance), item);
     account(instance);
     if (loaded.bytes > maxProgramBytes) outcome = { trap: { code: "memory", message: "the program's instances use more memory than they may" } };
@@ -143,15 +180,23 @@ export class QuickJsServer {
     return outcome;
   }
 
-  private call(machine: Machine, { op, arg, ordinal }: Omit<Item, "op"> & { readonly op: string }): Outcome {
-    return this.guarded(ordinal, () => ({
+  private call(machine: Machine, { op, arg, ...budget }: Omit<Item, "op"> & { readonly op: string }): Outcome {
+    return this.guarded(budget, () => ({
       reply: machine.call(this.base.dispatch, [machine.newText(JSON.stringify({ op, arg }))], this.limits.maxOutputBytes),
     }));
   }
 
   /** One guest call under its budget. After a trap the machine is in an unknown state. */
-  private guarded(ordinal: number, call: () => Outcome): Outcome {
-    this.base.gate.begin({ fuel: this.limits.fuelPerCall, deadlineMs: performance.now() + this.limits.wallMsPerCall, ordinal });
+  private guarded(item: Pick<Item, "ordinal" | "fuel" | "wallMs">, call: () => Outcome): Outcome {
+    const { gate } = this.base;
+    const start = performance.now();
+    const budget = { fuel: item.fuel ?? this.limits.fuelPerCall, deadlineMs: start + (item.wallMs ?? this.limits.wallMsPerCall), ordinal: item.ordinal };
+    gate.begin(budget);
+    const end = this.finish(call);
+    return { ...end, fuel: gate.fuelUsed(budget), wallMs: performance.now() - start };
+  }
+
+  private finish(call: () => Outcome): Outcome {
     try {
       const outcome = call();
       if ("reply" in outcome && Buffer.byteLength(outcome.reply) > this.limits.maxOutputBytes) {
@@ -243,6 +288,10 @@ function account(instance: Instance): void {
   const bytes = instance.machine?.memory.buffer.byteLength ?? instance.parked?.context.data.length ?? 0;
   instance.of.bytes += bytes - instance.bytes;
   instance.bytes = bytes;
+}
+
+function digestOf(image: Buffer): string {
+  return createHash("sha256").update(image).digest("hex");
 }
 
 function isSuccess(outcome: Outcome): outcome is { readonly reply: string } {
