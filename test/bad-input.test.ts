@@ -183,6 +183,12 @@ describe("a finished run", () => {
     expect(plain.stdout).toContain(digest.slice(0, 16));
   });
 
+  test("a run tells what stood between its environment programs and the machine", () => {
+    const store = RunStore.openReadOnly(run);
+    expect(store.header.provenance["sandbox"]).toMatchObject({ permissionMode: true, node: process.version, imageSha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string });
+    store.close();
+  });
+
   test("its environments are listed and shown", async () => {
     const listed = (await json("env", "list", run)) as readonly { readonly id: string }[];
     expect(listed.length).toBeGreaterThan(0);

@@ -9,25 +9,43 @@ import { openSandbox } from "../sandbox/pool.ts";
 import type { GuestResult, Sandbox } from "../sandbox/sandbox.ts";
 import { RunStore } from "../storage/run-store.ts";
 import type { Arguments, CommandSpec } from "./arguments.ts";
+import { forkCommand, replayCommand } from "./episode-command.ts";
 import { decimal, table } from "./format.ts";
 
 /** `spade env`: lists, shows and plays environments of a run, or a program file. */
 export const environmentCommand: CommandSpec = {
   name: "env",
-  usage: "env list <run>  |  env show <run> <id>  |  env play <run> <id> | <file.py>",
-  summary: "List the environments of a run, read one, or play one yourself.",
+  usage: "env list <run>  |  env show <run> <id>  |  env play <run> <id> | <file.py>  |  env episodes <run> [id]  |  env replay <run> <episode>  |  env fork <run> <episode> --turn N",
+  summary: "List the environments of a run, read one, or play one yourself; run stored episodes again, or go on from one of their turns.",
   options: [
     { name: "seed", value: "S", help: "seed of reset when playing (default 0)" },
-    { name: "json", help: "print JSON (list and show)" },
+    { name: "turn", value: "N", help: "steps of the stored episode to make before you take over (fork; default: all)" },
+    { name: "json", help: "print JSON (not when playing)" },
   ],
   run: (args) => {
-    const action = args.required(0, "list, show or play");
-    if (action === "list") return list(args);
-    if (action === "show") return show(args);
-    if (action === "play") return play(args);
-    throw new SpadeError("usage.action", `env knows list, show and play, not "${action}".`);
+    const name = args.required(0, Object.keys(actions).join(", "));
+    const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
+    if (action === undefined) throw new SpadeError("usage.action", `env knows ${Object.keys(actions).join(", ")}, not "${name}".`);
+    return action(args);
   },
 };
+
+const actions: Readonly<Record<string, (args: Arguments) => number | Promise<number>>> = { list, show, play, episodes, replay: replayCommand, fork: forkCommand };
+
+function episodes(args: Arguments): number {
+  const directory = args.required(1, "The run's directory");
+  const environment = args.positionals[2];
+  const store = RunStore.openReadOnly(directory);
+  try {
+    const found = [...store.rows("episodes")].filter(({ environmentId }) => environment === undefined || environmentId === environment);
+    const lines = found.map(({ id, seed, turns, outcome }) => ({ id, seed, turns: turns.length, outcome }));
+    if (args.flag("json")) console.log(JSON.stringify(lines, null, 2));
+    else console.log(table([["episode", "seed", "turns", "outcome"], ...lines.map(({ id, seed, turns, outcome }) => [id, String(seed), String(turns), Object.values(outcome).join(" ")])]));
+    return 0;
+  } finally {
+    store.close();
+  }
+}
 
 function list(args: Arguments): number {
   const environments = readAll(args.required(1, "The run's directory"));
@@ -74,8 +92,9 @@ function readOne(args: Arguments) {
 function programOf(args: Arguments): Program {
   const path = args.required(1, "The run's directory or a program file");
   if (existsSync(join(path, "run.sqlite"))) return readOne(args).environment.program;
-  if (!path.endsWith(".py") || !existsSync(path)) throw new SpadeError("usage.environment", `${path} is neither a run's directory nor a Python file. Give a run and an environment's id, or a file.`);
-  return { language: "python", source: readFileSync(path, "utf8") };
+  const language = path.endsWith(".py") ? "python" : /\.[mc]?[jt]s$/.test(path) ? "typescript" : undefined;
+  if (language === undefined || !existsSync(path)) throw new SpadeError("usage.environment", `${path} is neither a run's directory nor a Python or TypeScript file. Give a run and an environment's id, or a file.`);
+  return { language, source: readFileSync(path, "utf8") };
 }
 
 /** Lets a person play: one line is one action. The program runs in the sandbox, as always. */

@@ -76,11 +76,17 @@ const sandboxSchema = z.strictObject({
   limits: z
     .strictObject({
       fuelPerCall: count.exactOptional(),
+      fuelPerEpisode: count.exactOptional(),
       wallMsPerCall: count.exactOptional(),
+      wallMsPerEpisode: count.exactOptional(),
+      wallMsPerTurn: count.exactOptional(),
+      wallMsPerStart: count.exactOptional(),
       memoryLimitBytes: count.exactOptional(),
+      maxActionChars: count.exactOptional(),
       maxObservationChars: count.exactOptional(),
       maxOutputBytes: count.exactOptional(),
       maxInstances: count.exactOptional(),
+      maxForkBytes: count.exactOptional(),
     })
     .prefault({}),
 });

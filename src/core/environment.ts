@@ -1,6 +1,7 @@
 import { sha256 } from "./digest.ts";
 
-export type Language = "python";
+/** Language of an environment program; TypeScript includes plain JavaScript. */
+export type Language = "python" | "typescript";
 
 /** An environment program: one source file, hostile until proven otherwise. Run only by `sandbox/`. */
 export interface Program {

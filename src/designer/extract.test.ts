@@ -41,4 +41,12 @@ describe("extractProgram", () => {
     expect(slip.ok && slip.repairs.map((repair) => repair.program.source)).toEqual(['x = f"{n}: answer in \\boxed{{}}"\ny = "\\boxed{}"\n']);
     expect(extractProgram(fence(source))).toMatchObject({ repairs: [] });
   });
+
+  it("takes the last TypeScript block when asked for one, with apostrophes and unbalanced quotes in it", () => {
+    const game = "// it's \"\"\" a game\nexport default class A {}\n";
+    const reply = `\`\`\`python\nclass A: pass\n\`\`\`\n\`\`\`ts\n${game}\`\`\`\n\`\`\`text\nx\n\`\`\``;
+    expect(extractProgram(reply, "typescript")).toEqual({ ok: true, program: { language: "typescript", source: game }, repairs: [] });
+    expect(extractProgram("```python\nclass A: pass\n```", "typescript")).toMatchObject({ ok: false, code: "no-block", message: expect.stringContaining("```typescript") as string });
+    expect(extractProgram("```typescript\nclass A {", "typescript")).toMatchObject({ ok: false, code: "unclosed" });
+  });
 });

@@ -1,38 +1,38 @@
-import type { Extraction, Repair } from "../core/environment.ts";
+import type { Extraction, Language, Repair } from "../core/environment.ts";
 
 /**
- * Takes the last complete Python block of a designer's reply. A fence closes a block only where it is not inside a
- * triple-quoted string. Blocks tagged with a language are preferred to untagged ones; an unclosed block is not taken.
+ * Takes the last complete block in the language asked for of a designer's reply. In Python a fence closes a block only
+ * where it is not inside a triple-quoted string. Blocks tagged with a language are preferred to untagged ones; an unclosed block is not taken.
  */
-export function extractProgram(text: string): Extraction {
+export function extractProgram(text: string, language: Language = "python"): Extraction {
   const lines = text.replaceAll("\r\n", "\n").split("\n");
-  const { blocks, unclosed } = codeBlocks(lines);
-  const block = blocks.findLast((b) => pythonTag.test(b.tag)) ?? blocks.findLast((b) => b.tag === "");
+  const { blocks, unclosed } = codeBlocks(lines, language);
+  const block = blocks.findLast((b) => tags[language].test(b.tag)) ?? blocks.findLast((b) => b.tag === "");
   if (block === undefined) {
     return unclosed
       ? { ok: false, code: "unclosed", message: "The code block is never closed; the reply was probably cut off. Raise the token limit or shorten the program." }
-      : { ok: false, code: "no-block", message: "The reply holds no Python code block. Expected ```python … ```." };
+      : { ok: false, code: "no-block", message: `The reply holds no ${language} code block. Expected \`\`\`${language} … \`\`\`.` };
   }
   const source = `${block.body.join("\n").trim()}\n`;
   if (source === "\n") return { ok: false, code: "empty", message: "The last code block is empty. Expected a class with reset and step." };
-  return { ok: true, program: { language: "python", source }, repairs: repairs(source) };
+  return { ok: true, program: { language, source }, repairs: language === "python" ? repairs(source) : [] };
 }
 
-const pythonTag = /^(?:python3?|py)$/i;
+const tags: Readonly<Record<Language, RegExp>> = { python: /^(?:python3?|py)$/i, typescript: /^(?:typescript|ts|mts|javascript|js|mjs)$/i };
 
 interface Block {
   readonly tag: string;
   readonly body: readonly string[];
 }
 
-function codeBlocks(lines: readonly string[]): { blocks: Block[]; unclosed: boolean } {
+function codeBlocks(lines: readonly string[], language: Language): { blocks: Block[]; unclosed: boolean } {
   const blocks: Block[] = [];
   let index = 0;
   while (index < lines.length) {
     const opening = /^ {0,3}(`{3,})\s*([\w+-]*)\s*$/.exec(lines[index] ?? "");
     index++;
     if (opening === null) continue;
-    const end = closingFence(lines, index, (opening[1] ?? "").length);
+    const end = closingFence(lines, { start: index, length: (opening[1] ?? "").length, language });
     if (end === undefined) return { blocks, unclosed: true };
     blocks.push({ tag: opening[2] ?? "", body: lines.slice(index, end) });
     index = end + 1;
@@ -41,13 +41,14 @@ function codeBlocks(lines: readonly string[]): { blocks: Block[]; unclosed: bool
 }
 
 /** Index of the line that closes a block whose body starts at `start`. */
-function closingFence(lines: readonly string[], start: number, length: number): number | undefined {
+function closingFence(lines: readonly string[], { start, length, language }: { start: number; length: number; language: Language }): number | undefined {
   let quote = "";
   for (let index = start; index < lines.length; index++) {
     const line = lines[index] ?? "";
     const fence = /^ {0,3}(`{3,})\s*$/.exec(line);
     if (quote === "" && fence !== null && (fence[1] ?? "").length >= length) return index;
-    quote = openTripleQuote(line, quote);
+    // A template string of TypeScript cannot hold a fence: backticks end it.
+    if (language === "python") quote = openTripleQuote(line, quote);
   }
   return undefined;
 }

@@ -1,6 +1,7 @@
+import { monotonicClock } from "../core/clock.ts";
 import { SpadeError } from "../core/errors.ts";
 import type { Program } from "../core/environment.ts";
-import type { GuestFailure, GuestResult, InstanceId, ProgramHandle, Sandbox, StepValue } from "../sandbox/sandbox.ts";
+import type { CallOptions, GuestFailure, GuestResult, InstanceId, ProgramHandle, Sandbox, StepValue } from "../sandbox/sandbox.ts";
 
 /** A fault that ended one environment call of an episode. */
 export interface Fault {
@@ -9,6 +10,11 @@ export interface Fault {
 }
 
 export type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: Fault };
+
+interface Step {
+  readonly member: number;
+  readonly action: string;
+}
 
 interface Member {
   readonly seed: number;
@@ -44,7 +50,10 @@ export class Cohort {
   }
 
   /** Steps some members, identified by their index in the seeds' order. */
-  async step(calls: readonly { readonly member: number; readonly action: string }[]): Promise<Answer<StepValue>[]> {
+  async step(calls: readonly Step[]): Promise<Answer<StepValue>[]> {
+    const long = this.sandbox.limits.maxActionChars;
+    const tooLong = calls.filter(({ action }) => action.length > long);
+    if (tooLong.length > 0) return this.stepWithout(tooLong, calls);
     let fresh = true;
     const indices = calls.map((call) => call.member);
     const answers = await this.guarded(indices, async () => {
@@ -57,6 +66,14 @@ export class Cohort {
       else delete this.member(call.member).instance;
     });
     return answers;
+  }
+
+  /** Steps all but the members whose action is longer than the sandbox takes; only they fail. */
+  private async stepWithout(tooLong: readonly Step[], calls: readonly Step[]): Promise<Answer<StepValue>[]> {
+    const rest = calls.filter((call) => !tooLong.includes(call));
+    const answers = new Map((await this.step(rest)).map((answer, i) => [rest[i], answer]));
+    for (const { member } of tooLong) delete this.member(member).instance;
+    return calls.map((call) => answers.get(call) ?? { ok: false, fault: { boundary: "sandbox", code: "sandbox.action-too-large" } });
   }
 
   /** Frees members whose episodes are over. */
@@ -84,7 +101,7 @@ export class Cohort {
     const opened = await this.sandbox.open(this.program);
     if (!opened.ok) return indices.map(() => guestFault(opened.failure));
     this.handle = opened.value;
-    const results = await this.handle.create(indices.map((index) => this.member(index).seed));
+    const results = await this.handle.create(indices.map((index) => this.member(index).seed), this.deadline());
     return indices.map((index, i) => {
       const result = results[i];
       if (result?.ok !== true) {
@@ -111,11 +128,11 @@ export class Cohort {
     }
   }
 
-  private async stepOnce(calls: readonly { readonly member: number; readonly action: string }[]): Promise<Answer<StepValue>[]> {
+  private async stepOnce(calls: readonly Step[]): Promise<Answer<StepValue>[]> {
     const { handle } = this;
     if (handle === undefined) throw new SpadeError("sandbox.closed", "A step was asked of a program that is not open. Open it again.");
     const live = calls.filter((call) => this.member(call.member).instance !== undefined);
-    const results = await handle.step(live.map((call) => ({ instance: this.member(call.member).instance as InstanceId, action: call.action })));
+    const results = await handle.step(live.map((call) => ({ instance: this.member(call.member).instance as InstanceId, action: call.action })), this.deadline());
     const byMember = new Map<number, GuestResult<StepValue> | undefined>(live.map((call, i) => [call.member, results[i]]));
     return calls.map((call) => {
       const result = byMember.get(call.member);
@@ -123,11 +140,18 @@ export class Cohort {
     });
   }
 
+  /** A turn, or one of a replay, must be over by then, the start of a child included. */
+  private deadline(): CallOptions {
+    return { deadlineMs: monotonicClock() + this.sandbox.limits.wallMsPerTurn };
+  }
+
   private async guarded<T>(indices: readonly number[], call: () => Promise<Answer<T>[]>): Promise<Answer<T>[]> {
     try {
       return await call();
     } catch (error) {
       if (!isSandboxError(error)) throw error;
+      // There is no time for a second attempt.
+      if (error.code === "sandbox.deadline") return indices.map(() => ({ ok: false, fault: { boundary: "sandbox", code: error.code } }));
     }
     try {
       return await call();

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { closeSync, openSync, readFileSync, readSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
 import { randomUUID } from "node:crypto";
 import { dirname, join } from "node:path";
 import type { Duplex } from "node:stream";
@@ -7,10 +7,12 @@ import { fileURLToPath } from "node:url";
 import { monotonicClock } from "../core/clock.ts";
 import { SpadeError } from "../core/errors.ts";
 import { encodeFrame, FrameReader } from "./frames.ts";
-import { childCommand, childDirectory, childEnvironment, pyodideDirectory, type Image } from "./image.ts";
+import { childCommand, childDirectory, childEnvironment, pyodideDirectory, quickJsFiles, type Image } from "./image.ts";
 import { killGraceMs, residentOverheadBytes } from "./limits.ts";
 import type { Reply, Request } from "./messages.ts";
 import type { GuestFailureCode, Limits } from "./sandbox.ts";
+import type { BubblewrapState } from "./second-layer.ts";
+import { residentBytesOf } from "./processes.ts";
 
 /** The end of a child in the middle of a request: which item it was running and what that means for it. */
 export class ChildDeath extends Error {
@@ -30,7 +32,6 @@ interface Pending {
 
 const here = dirname(fileURLToPath(import.meta.url));
 const pollMs = 50;
-const startLimitMs = 60_000;
 const maxFrameBytes = 64 * 2 ** 20;
 const living = new Set<Child>();
 
@@ -50,11 +51,11 @@ export class Child {
   private lastProgress = 0;
 
   /** Starts a child and waits until it serves. @throws sandbox.child-start */
-  static async start(image: Image, limits: Limits): Promise<Child> {
-    const child = new Child(image, limits);
+  static async start(image: Image, limits: Limits, bubblewrap: BubblewrapState): Promise<Child> {
+    const child = new Child(image, limits, bubblewrap);
     try {
       const begin = monotonicClock();
-      await child.receive(startLimitMs, () => undefined);
+      await child.receive(limits.wallMsPerStart, () => undefined);
       child.startMs = monotonicClock() - begin;
       return child;
     } catch (error) {
@@ -64,20 +65,21 @@ export class Child {
     }
   }
 
-  private constructor(image: Image, limits: Limits) {
+  private constructor(image: Image, limits: Limits, bubblewrap: BubblewrapState) {
     this.limits = limits;
-    const { maxObservationChars, maxOutputBytes, fuelPerCall, wallMsPerCall, memoryLimitBytes } = limits;
+    const { maxObservationChars, maxOutputBytes, maxForkBytes, fuelPerCall, wallMsPerCall, memoryLimitBytes } = limits;
     const options = {
       directory: pyodideDirectory,
+      quickJs: quickJsFiles,
       imagePath: image.path,
       dispatchPointer: image.dispatchPointer,
       lockPointer: image.lockPointer,
       memoryLimitBytes,
-      limits: { fuelPerCall, wallMsPerCall, maxObservationChars, maxOutputBytes },
+      limits: { fuelPerCall, wallMsPerCall, maxObservationChars, maxOutputBytes, maxForkBytes },
     };
-    const readable = [pyodideDirectory, image.path, childDirectory, join(here, "frames.ts"), join(here, "messages.ts")];
+    const readable = [pyodideDirectory, image.path, childDirectory, ...Object.values(quickJsFiles), join(here, "frames.ts"), join(here, "messages.ts")];
     this.progressFile = openUnlinked(dirname(image.path));
-    this.process = spawn(...childCommand(readable, [join(childDirectory, "main.ts"), JSON.stringify(options)]), {
+    this.process = spawn(...childCommand(readable, [join(childDirectory, "main.ts"), JSON.stringify(options)], bubblewrap), {
       env: childEnvironment,
       cwd: childDirectory,
       detached: true,
@@ -112,17 +114,18 @@ export class Child {
     let index = 0;
     let since = monotonicClock();
     let overdue = 0;
+    const wallMsOf = (item: number): number => (request.kind === "run" ? request.items[item]?.wallMs : undefined) ?? this.limits.wallMsPerCall;
     const watch = (): void => {
       const now = this.progress();
       if (now !== index) {
         index = now;
         since = monotonicClock();
         overdue = 0;
-      } else if (monotonicClock() - since > this.limits.wallMsPerCall + killGraceMs && ++overdue > 2) {
+      } else if (monotonicClock() - since > wallMsOf(index) + killGraceMs && ++overdue > 2) {
         // Overdue at several polls: if this process itself was held up, the answer has been read by now.
-        this.condemn("timeout", `the call was still running after its wall limit of ${this.limits.wallMsPerCall} ms`);
+        this.condemn("timeout", `the call was still running after its wall limit of ${Math.ceil(wallMsOf(index))} ms`);
       }
-      if (this.residentBytes() > residentOverheadBytes + this.limits.memoryLimitBytes) {
+      if (residentBytesOf(this.process.pid) > residentOverheadBytes + this.limits.memoryLimitBytes) {
         this.condemn("memory", "the process grew beyond its memory limit");
       }
     };
@@ -194,15 +197,6 @@ export class Child {
     const bytes = Buffer.alloc(4);
     readSync(this.progressFile, bytes, 0, 4, 0);
     return (this.lastProgress = bytes.readUInt32LE());
-  }
-
-  /** Resident memory where the platform tells it (Linux), else 0. */
-  private residentBytes(): number {
-    try {
-      return Number(readFileSync(`/proc/${String(this.process.pid)}/statm`, "utf8").split(" ")[1]) * 4096;
-    } catch {
-      return 0;
-    }
   }
 }
 

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { homedir } from "node:os";
@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { randomUUID } from "node:crypto";
 import { sha256 } from "../core/digest.ts";
 import { messageOf, SpadeError } from "../core/errors.ts";
+import { type BubblewrapState, bubblewrapCommand } from "./second-layer.ts";
 
 /** The base image of an interpreter: memory of a booted Python with driver and library loaded. */
 export interface Image {
@@ -24,9 +25,15 @@ const require = createRequire(import.meta.url);
 
 /** Directory of the pinned Pyodide package. */
 export const pyodideDirectory = dirname(require.resolve("pyodide"));
+/** Version of the pinned Pyodide package. */
+export function pyodideVersion(): string {
+  return (JSON.parse(readFileSync(join(pyodideDirectory, "package.json"), "utf8")) as { version: string }).version;
+}
 /** Files of the child; the only code it may read. */
 export const childDirectory = join(here, "child");
 const guestDirectory = join(here, "guest");
+/** What a child needs for TypeScript programs: the QuickJS build and the directory of the guest library. */
+export const quickJsFiles = { wasmPath: require.resolve("quickjs-wasi/quickjs.wasm"), guestDirectory };
 
 /** Stack of a child in KiB: deep enough that most deep recursions end as RecursionError in the guest. */
 export const childStackKiB = 4000;
@@ -42,17 +49,21 @@ export function childArguments(paths: readonly string[]): string[] {
 }
 
 /** A program that lets a child die with its parent, where the platform has one (Linux with util-linux). */
-const withParent = ["/usr/bin/setpriv", "/bin/setpriv"].find((path) => process.platform === "linux" && existsSync(path));
-
-/** Command line of a child: Node under its restrictions. A child in an endless native loop cannot see that its parent was killed. */
-export function childCommand(readable: readonly string[], script: readonly string[]): readonly [string, string[]] {
-  const node = [process.execPath, ...childArguments(readable), ...script];
-  const command = withParent === undefined ? node : [withParent, "--pdeathsig", "KILL", ...node];
-  return [command[0] ?? process.execPath, command.slice(1)];
-}
+export const withParent = ["/usr/bin/setpriv", "/bin/setpriv"].find((path) => process.platform === "linux" && existsSync(path));
 
 /** Environment of a child: nothing but a fixed time zone. */
 export const childEnvironment: Readonly<Record<string, string>> = { TZ: "UTC" };
+
+/**
+ * Command line of a child: Node under its restrictions, inside bubblewrap where that works. A child in an endless native loop
+ * cannot see that its parent was killed, hence setpriv.
+ */
+export function childCommand(readable: readonly string[], script: readonly string[], bubblewrap?: BubblewrapState): readonly [string, string[]] {
+  const node = [process.execPath, ...childArguments(readable), ...script];
+  const wrapped = bubblewrap?.active === true ? bubblewrapCommand(bubblewrap.path, { command: node, readable, environment: childEnvironment }) : node;
+  const command = withParent === undefined ? wrapped : [withParent, "--pdeathsig", "KILL", ...wrapped];
+  return [command[0] ?? process.execPath, command.slice(1)];
+}
 
 /**
  * The cached image for this Pyodide and these guest sources; builds it (a few seconds) when there is none or its digest is wrong.

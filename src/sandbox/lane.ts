@@ -1,14 +1,21 @@
+import { monotonicClock } from "../core/clock.ts";
 import { SpadeError } from "../core/errors.ts";
 import { Child, ChildDeath } from "./child-process.ts";
 import type { Image } from "./image.ts";
-import { recycleGrowthBytes, recyclePrograms, residentOverheadBytes } from "./limits.ts";
+import { recycleGrowthBytes, recyclePrograms, residentOverheadBytes, sliceMs } from "./limits.ts";
 import type { Reply, Request } from "./messages.ts";
 import type { Limits } from "./sandbox.ts";
+import type { BubblewrapState } from "./second-layer.ts";
 
-/** Told when a child no longer holds a program. */
+/** A program as its lane sees it. */
 export interface Tenant {
   readonly key: number;
-  onUnloaded: () => void;
+  /** Whether anything is left to do. */
+  readonly hasWork: boolean;
+  /** Does one request's worth of work. Never rejects: errors go to whoever waits for the work. */
+  serve(): Promise<void>;
+  /** Told when the child no longer holds a program: the one with this key, or any. */
+  onUnloaded(key?: number): void;
 }
 
 /** What has happened in a lane, for reports. */
@@ -19,31 +26,34 @@ export interface LaneStatistics {
   switchMs: number;
 }
 
-const maxJobsInARow = 32;
-
-/** One child at a time, restarted when it is needed and not there. Jobs run one after the other. */
+/**
+ * One child at a time, restarted when it is needed and not there. Programs with work take turns: each is served for a slice of
+ * time (switching programs costs more than a step), and then the next that waits. A turn ends at the latest with the call that
+ * runs when the slice is over.
+ */
 export class Lane {
   readonly index: number;
   readonly statistics: LaneStatistics = { starts: 0, startMs: 0, switches: 0, switchMs: 0 };
-  private readonly image: Image;
-  private readonly limits: Limits;
-  private readonly tenants = new Map<number, Tenant>();
   /** Counts children: what was loaded in an earlier generation is gone. */
   generation = 0;
+  private readonly image: Image;
+  private readonly limits: Limits;
+  private readonly bubblewrap: BubblewrapState;
+  private readonly tenants = new Map<number, Tenant>();
+  /** Programs with work, in the order of their turns. */
+  private readonly ready = new Set<Tenant>();
+  private serving: Promise<void> | undefined;
   private child: Child | undefined;
   private starting: Promise<Child> | undefined;
-  private readonly waiting: { readonly key: number; readonly start: () => Promise<void> }[] = [];
-  private isBusy = false;
-  /** Program of the last job and how many of its jobs ran in a row. */
-  private last = { key: -1, count: 0 };
   private loads = 0;
   private baseBytes: number | undefined;
   private closed = false;
 
-  constructor(index: number, image: Image, limits: Limits) {
+  constructor(index: number, options: { readonly image: Image; readonly limits: Limits; readonly bubblewrap: BubblewrapState }) {
     this.index = index;
-    this.image = image;
-    this.limits = limits;
+    this.image = options.image;
+    this.limits = options.limits;
+    this.bubblewrap = options.bubblewrap;
   }
 
   /** Number of open programs. */
@@ -62,31 +72,20 @@ export class Lane {
 
   remove(tenant: Tenant): void {
     this.tenants.delete(tenant.key);
+    this.ready.delete(tenant);
   }
 
-  /**
-   * Runs a job when its turn comes. Jobs of one program run in order; a program's waiting jobs run together, because
-   * switching programs costs more than a step, but others do not wait for more than a few of them. @throws sandbox.closed
-   */
-  run<T>(key: number, job: () => Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const start = async (): Promise<void> => {
-        try {
-          this.assertOpen();
-          resolve(await job());
-        } catch (error) {
-          reject(error instanceof Error ? error : new Error(String(error)));
-        }
-      };
-      this.waiting.push({ key, start });
-      void this.runWaiting();
-    });
+  /** Tells that a program has work. */
+  wake(tenant: Tenant): void {
+    this.ready.add(tenant);
+    this.serving ??= this.serveAll();
   }
 
-  /** Asks the child, starting one when there is none. To be called inside a job. Returns the child's death as a value. */
+  /** Asks the child, starting one when there is none. To be called while being served. Returns the child's death as a value. */
   async ask(request: Request): Promise<Reply | ChildDeath> {
     try {
-      const child = await this.ready();
+      this.assertOpen();
+      const child = await this.started();
       const reply = await child.request(request);
       await this.account(request, reply);
       return reply;
@@ -98,34 +97,38 @@ export class Lane {
     }
   }
 
+  /** Ends the child; work that is left fails with `sandbox.closed`. */
   async close(): Promise<void> {
     this.closed = true;
     await this.child?.kill();
-    await this.run(-1, () => Promise.resolve()).catch(() => undefined);
     await this.starting?.catch(() => undefined);
+    await this.serving;
     await this.child?.kill();
     this.child = undefined;
   }
 
-  private async runWaiting(): Promise<void> {
-    if (this.isBusy) return;
-    this.isBusy = true;
-    for (let next = this.takeNext(); next !== undefined; next = this.takeNext()) await next.start();
-    this.isBusy = false;
-  }
-
-  private takeNext(): { readonly start: () => Promise<void> } | undefined {
-    const sameProgram = this.last.count < maxJobsInARow ? this.waiting.findIndex(({ key }) => key === this.last.key) : -1;
-    const [next] = this.waiting.splice(Math.max(0, sameProgram), 1);
-    if (next !== undefined) this.last = { key: next.key, count: next.key === this.last.key ? this.last.count + 1 : 1 };
-    return next;
+  private async serveAll(): Promise<void> {
+    let last: Tenant | undefined;
+    let since = 0;
+    for (;;) {
+      const isOver = monotonicClock() - since > sliceMs;
+      const [first] = this.ready;
+      const tenant: Tenant | undefined = last !== undefined && !isOver && this.ready.has(last) ? last : first;
+      if (tenant === undefined) break;
+      if (tenant !== last || isOver) since = monotonicClock();
+      last = tenant;
+      await tenant.serve();
+      // To the end of the order, behind those that have begun to wait meanwhile; unless it went to another lane.
+      if (this.ready.delete(tenant) && tenant.hasWork) this.ready.add(tenant);
+    }
+    this.serving = undefined;
   }
 
   private assertOpen(): void {
     if (this.closed) throw new SpadeError("sandbox.closed", "The sandbox is closed. Open a new one.");
   }
 
-  private ready(): Promise<Child> {
+  private started(): Promise<Child> {
     this.starting ??= this.start().catch((error: unknown) => {
       this.starting = undefined;
       throw error;
@@ -134,7 +137,7 @@ export class Lane {
   }
 
   private async start(): Promise<Child> {
-    const child = await Child.start(this.image, this.limits);
+    const child = await Child.start(this.image, this.limits, this.bubblewrap);
     if (this.closed) await child.kill();
     this.child = child;
     this.statistics.starts++;
@@ -149,11 +152,11 @@ export class Lane {
       this.statistics.switches++;
       this.statistics.switchMs += reply.switchMs;
     }
-    for (const key of reply.evicted) this.tenants.get(key)?.onUnloaded();
+    for (const key of reply.evicted) for (const tenant of this.tenants.values()) tenant.onUnloaded(key);
     if (request.kind === "load") this.loads++;
     this.baseBytes ??= reply.guestBytes;
     const hasGrown = reply.guestBytes > this.baseBytes + recycleGrowthBytes || reply.residentBytes > residentOverheadBytes;
-    if (hasGrown || this.loads >= recyclePrograms) await this.replace();
+    if (hasGrown || reply.isSpent === true || this.loads >= recyclePrograms) await this.replace();
   }
 
   /** Ends the child and begins to start the next one, if anybody is there to use it. */
@@ -166,6 +169,6 @@ export class Lane {
     await child?.kill();
     if (this.closed || this.tenants.size === 0) return;
     // A failure to start is met by whoever asks next.
-    this.ready().catch(() => undefined);
+    this.started().catch(() => undefined);
   }
 }

@@ -7,11 +7,17 @@ import type { Limits } from "./sandbox.ts";
  */
 export const defaultLimits: Limits = Object.freeze({
   fuelPerCall: 500_000,
+  fuelPerEpisode: 10_000_000,
   wallMsPerCall: 5000,
+  wallMsPerEpisode: 60_000,
+  wallMsPerTurn: 600_000,
+  wallMsPerStart: 60_000,
   memoryLimitBytes: 128 * 2 ** 20,
+  maxActionChars: 65_536,
   maxObservationChars: 16_384,
   maxOutputBytes: 2 * 2 ** 20,
   maxInstances: 4096,
+  maxForkBytes: 4 * 2 ** 20,
 });
 
 /** Time the parent waits beyond the child's own wall limit before it kills. */
@@ -26,11 +32,20 @@ export const residentOverheadBytes = 1024 * 2 ** 20;
 /** Programs a child loads before it is replaced. */
 export const recyclePrograms = 1000;
 
+/** A child begins no further call of a request after this time, and a lane gives way to another program that waits. */
+export const sliceMs = 50;
+
+/** A program with a call that took longer than this share of `wallMsPerCall` moves to the lane of slow programs. */
+export const slowCallShare = 0.2;
+
 /** After this many calls that ran into fuel or wall limits, a program is not run again. */
 export const maxSlowFailures = 4;
 
-/** Longest program and longest action. */
-export const maxRequestBytes = 2 ** 20;
+/** Longest program (error `sandbox.too-large`). */
+export const maxProgramBytes = 2 ** 20;
+
+/** A request takes no more calls once it has this many characters of arguments. */
+export const maxRequestChars = 4 * 2 ** 20;
 
 /** Fills in defaults. @throws sandbox.limits when a limit is not a positive integer. */
 export function resolveLimits(limits: Partial<Limits> = {}): Limits {

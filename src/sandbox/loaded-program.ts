@@ -1,56 +1,63 @@
+import { programId, type Program } from "../core/environment.ts";
 import { SpadeError } from "../core/errors.ts";
-import type { Program } from "../core/environment.ts";
 import { ChildDeath } from "./child-process.ts";
+import { type Branch, budgetLeft, exhausted, type Instance, isStart, itemLimits, nameLimit, newInstance, nothingSpent, replayItems, slotOf } from "./instance.ts";
 import type { Lane, Tenant } from "./lane.ts";
-import { maxRequestBytes, maxSlowFailures } from "./limits.ts";
-import type { Item, ItemOperation } from "./messages.ts";
-import { failed, readFacts, readOutcome, readReset, readStep, readStrings, type Read } from "./replies.ts";
-import type { GuestFailure, GuestResult, InstanceId, Limits, ProgramFacts, ProgramHandle, ResetValue, StepValue } from "./sandbox.ts";
+import { maxProgramBytes, maxRequestChars, maxSlowFailures, sliceMs, slowCallShare } from "./limits.ts";
+import type { Item, Outcome } from "./messages.ts";
+import { failed, readFacts, readForkState, readOutcome, readReset, readStep, readStrings } from "./replies.ts";
+import type { CallOptions, Fork, GuestFailure, GuestResult, InstanceId, Limits, PastCall, ProgramFacts, ProgramHandle, ResetValue, StepValue } from "./sandbox.ts";
+import { type Call, WorkQueue } from "./work-queue.ts";
 
-/** An instance as the parent remembers it: enough to make it again in any child. */
-interface Instance {
-  /** Calls made so far, in order; the first is `create`. */
-  readonly history: Item[];
-  /** Set when a call ended from outside: the instance's state is unknown, it answers with this from then on. */
-  failure?: GuestFailure;
+const slowCodes: ReadonlySet<string> = new Set(["fuel", "timeout", "episode-fuel", "episode-timeout"]);
+
+interface Planned {
+  readonly item: Item;
+  /** Absent for a call that is made again, and for a drop. */
+  readonly call?: Call<unknown>;
+  readonly instance?: Instance;
 }
 
-interface Call<T> {
-  readonly op: ItemOperation;
-  readonly slot: InstanceId;
-  readonly arg?: number | string;
-  readonly read: Read<T>;
+export interface LoadedProgramOptions {
+  readonly key: number;
+  readonly program: Program;
+  readonly lane: Lane;
+  /** Where the program goes when a call of it has made others wait. */
+  readonly slowLane: Lane;
+  readonly limits: Limits;
+  /** A key that no program of the sandbox has. */
+  readonly newKey: () => number;
 }
 
-/** A program, its instances, and where they are. Guest state that a dead child held is made again by replay. */
+/** A program, its instances, and where they are. Guest state that a dead child held is made again: a fork's state, then replay. */
 export class LoadedProgram implements ProgramHandle, Tenant {
   readonly key: number;
-  private readonly program: Program;
-  private readonly holder: Lane;
+  readonly lane: number;
+  private readonly options: LoadedProgramOptions;
   private readonly limits: Limits;
+  private holder: Lane;
+  private readonly queue = new WorkQueue();
   private readonly instances = new Map<InstanceId, Instance>();
-  /** Instances that exist in the child at this moment. */
-  private readonly resident = new Set<InstanceId>();
   private readonly toDrop: InstanceId[] = [];
+  private readonly toUnload: number[] = [];
   private isLoaded = false;
   private isClosed = false;
   private nextInstance = 0;
   private slowFailures = 0;
+  private isSlow = false;
   private condemned: GuestFailure | undefined;
   private factsRead: ProgramFacts | undefined;
 
-  constructor(options: { key: number; program: Program; lane: Lane; limits: Limits }) {
+  constructor(options: LoadedProgramOptions) {
+    this.options = options;
     this.key = options.key;
-    this.program = options.program;
     this.holder = options.lane;
+    this.lane = options.lane.index;
     this.limits = options.limits;
-    if (Buffer.byteLength(this.program.source) > maxRequestBytes) {
-      throw new SpadeError("sandbox.too-large", `The program has ${this.program.source.length} characters; at most ${maxRequestBytes} bytes are accepted.`);
+    const { source } = options.program;
+    if (Buffer.byteLength(source) > maxProgramBytes) {
+      throw new SpadeError("sandbox.too-large", `The program has ${source.length} characters; at most ${maxProgramBytes} bytes are accepted.`);
     }
-  }
-
-  get lane(): number {
-    return this.holder.index;
   }
 
   get facts(): ProgramFacts {
@@ -58,171 +65,316 @@ export class LoadedProgram implements ProgramHandle, Tenant {
     return this.factsRead;
   }
 
-  onUnloaded(): void {
+  get hasWork(): boolean {
+    return !this.queue.isEmpty || this.toUnload.length > 0;
+  }
+
+  onUnloaded(key?: number): void {
+    for (const instance of this.instances.values()) {
+      const { branch } = instance;
+      if (key !== undefined && key !== (branch?.key ?? this.key)) continue;
+      if (branch !== undefined) branch.isLoaded = false;
+      delete instance.made;
+    }
+    if (key !== undefined && key !== this.key) return;
     this.isLoaded = false;
-    this.resident.clear();
     this.toDrop.length = 0;
+    if (key === undefined) this.toUnload.length = 0;
   }
 
   /** Loads the program for the first time. */
   async open(): Promise<GuestResult<ProgramHandle>> {
     this.holder.add(this);
-    const failure = await this.holder.run(this.key, () => this.load());
-    if (failure === undefined) return { ok: true, value: this };
+    await this.enqueue([]);
+    if (this.condemned === undefined) return { ok: true, value: this };
     this.holder.remove(this);
-    return { ok: false, failure };
+    return { ok: false, failure: this.condemned };
   }
 
-  async create(seeds: readonly number[]): Promise<readonly GuestResult<{ readonly instance: InstanceId } & ResetValue>[]> {
+  async create(seeds: readonly number[], options?: CallOptions): Promise<readonly GuestResult<{ readonly instance: InstanceId } & ResetValue>[]> {
     this.assertOpen();
-    if (this.instances.size + seeds.length > this.limits.maxInstances) {
-      const message = `${this.instances.size} instances are open and ${seeds.length} more were asked for; maxInstances is ${this.limits.maxInstances}. Release some.`;
-      throw new SpadeError("sandbox.too-many-instances", message);
-    }
-    const slots = seeds.map(() => this.nextInstance++);
-    for (const slot of slots) this.instances.set(slot, { history: [] });
-    const results = await this.calls(slots.map((slot, i) => ({ op: "create", slot, arg: asSeed(seeds[i]), read: readReset })));
+    const args = seeds.map(asSeed);
+    const created = this.addInstances(seeds.length);
+    const results = await this.calls(created.map(({ id }, i) => ({ op: "create", instance: id, arg: args[i] ?? 0, read: readReset })), options);
     return results.map((result, i) => {
-      const slot = slots[i] ?? NaN;
-      if (result.ok) return { ok: true, value: { instance: slot, ...result.value } };
-      this.instances.delete(slot);
+      const instance = created[i]?.id ?? NaN;
+      if (result.ok) return { ok: true, value: { instance, ...result.value } };
+      this.instances.delete(instance);
       return result;
     });
   }
 
-  async reset(calls: readonly { readonly instance: InstanceId; readonly seed: number }[]): Promise<readonly GuestResult<ResetValue>[]> {
-    return this.calls(calls.map(({ instance, seed }) => ({ op: "reset", slot: this.known(instance), arg: asSeed(seed), read: readReset })));
+  async reset(calls: readonly { readonly instance: InstanceId; readonly seed: number }[], options?: CallOptions): Promise<readonly GuestResult<ResetValue>[]> {
+    return this.calls(calls.map(({ instance, seed }) => ({ op: "reset", instance: this.known(instance).id, arg: asSeed(seed), read: readReset })), options);
   }
 
-  async step(calls: readonly { readonly instance: InstanceId; readonly action: string }[]): Promise<readonly GuestResult<StepValue>[]> {
-    return this.calls(calls.map(({ instance, action }) => ({ op: "step", slot: this.known(instance), arg: asAction(action), read: readStep })));
+  async step(calls: readonly { readonly instance: InstanceId; readonly action: string }[], options?: CallOptions): Promise<readonly GuestResult<StepValue>[]> {
+    return this.calls(calls.map(({ instance, action }) => ({ op: "step", instance: this.known(instance).id, arg: this.asAction(action), read: readStep })), options);
   }
 
-  async solution(instances: readonly InstanceId[]): Promise<readonly GuestResult<readonly string[]>[]> {
-    return this.calls(instances.map((instance) => ({ op: "solution", slot: this.known(instance), read: readStrings })));
+  async solution(instances: readonly InstanceId[], options?: CallOptions): Promise<readonly GuestResult<readonly string[]>[]> {
+    return this.calls(instances.map((instance) => ({ op: "solution", instance: this.known(instance).id, read: readStrings })), options);
+  }
+
+  async fork(instance: InstanceId): Promise<GuestResult<Fork>> {
+    const { id } = this.known(instance);
+    // Read while the answers are gone through, so that the history is the one of this moment.
+    const [result] = await this.calls([{ op: "fork", instance: id, read: (value: unknown) => this.forkOf(id, readForkState(value)) }]);
+    return result ?? failed({ code: "protocol", message: "no answer" });
+  }
+
+  // eslint-disable-next-line @typescript-eslint/require-await -- misuse must reject, not throw
+  async restore(fork: Fork): Promise<InstanceId> {
+    this.assertOpen();
+    if (fork.programId !== programId(this.options.program)) {
+      throw new SpadeError("sandbox.fork", `The fork is of program ${fork.programId}, this is ${programId(this.options.program)}. Open the program it was made of.`);
+    }
+    const [instance] = this.addInstances(1);
+    if (instance === undefined) throw new SpadeError("internal.invariant", "no instance was added");
+    instance.history.push(...fork.calls);
+    instance.spent = fork.spent;
+    if (fork.state !== undefined) instance.branch = { key: this.options.newKey(), state: fork.state, calls: fork.calls.length, isLoaded: false };
+    return instance.id;
   }
 
   release(instances: readonly InstanceId[]): Promise<void> {
-    for (const instance of instances) {
-      this.instances.delete(instance);
-      if (this.resident.delete(instance)) this.toDrop.push(instance);
+    for (const id of instances) {
+      const instance = this.instances.get(id);
+      if (instance === undefined) continue;
+      this.instances.delete(id);
+      if (instance.branch?.isLoaded === true) this.toUnload.push(instance.branch.key);
+      else if (instance.branch === undefined && instance.made !== undefined) this.toDrop.push(id);
     }
+    if (this.toUnload.length > 0) this.holder.wake(this);
     return Promise.resolve();
   }
 
   async close(): Promise<void> {
     if (this.isClosed) return;
     this.isClosed = true;
+    this.queue.refuseAll(closedError());
+    this.toUnload.push(...this.loadedKeys());
     this.instances.clear();
-    await this.holder.run(this.key, async () => {
-      this.holder.remove(this);
-      if (this.isLoaded) await this.holder.ask({ kind: "unload", program: this.key });
-    });
+    await this.enqueue([]);
+    this.holder.remove(this);
+  }
+
+  async serve(): Promise<void> {
+    try {
+      await this.unload();
+      this.answerDead();
+      if (!this.isClosed && this.condemned === undefined && !(await this.load())) await this.request();
+    } catch (error) {
+      this.toUnload.length = 0;
+      this.queue.refuseAll(error instanceof Error ? error : new Error(String(error)));
+      return;
+    }
+    this.answerDead();
+    this.queue.settle(this.isLoaded || this.isClosed || this.condemned !== undefined);
+    if (this.isSlow && this.holder !== this.options.slowLane && !this.isClosed) await this.moveTo(this.options.slowLane);
   }
 
   private assertOpen(): void {
-    if (this.isClosed) throw new SpadeError("sandbox.closed", "The program handle is closed. Open the program again.");
+    if (this.isClosed) throw closedError();
   }
 
-  private known(instance: InstanceId): InstanceId {
+  private known(id: InstanceId): Instance {
     this.assertOpen();
-    if (!this.instances.has(instance)) {
-      throw new SpadeError("sandbox.unknown-instance", `Instance ${instance} is not one of this program: it was never created here, failed to, or was released.`);
-    }
-    return instance;
+    const instance = this.instances.get(id);
+    if (instance !== undefined) return instance;
+    throw new SpadeError("sandbox.unknown-instance", `Instance ${id} is not one of this program: it was never created here, failed to, or was released.`);
   }
 
-  /** Loads the program into the child if it is not there. Returns why it cannot be. */
-  private async load(): Promise<GuestFailure | undefined> {
-    if (this.condemned !== undefined || this.isLoaded) return this.condemned;
+  private addInstances(count: number): Instance[] {
+    if (this.instances.size + count > this.limits.maxInstances) {
+      const message = `${this.instances.size} instances are open and ${count} more were asked for; maxInstances is ${this.limits.maxInstances}. Release some.`;
+      throw new SpadeError("sandbox.too-many-instances", message);
+    }
+    const added = Array.from({ length: count }, () => newInstance(this.nextInstance++));
+    for (const instance of added) this.instances.set(instance.id, instance);
+    return added;
+  }
+
+  private asAction(action: string): string {
+    const { maxActionChars } = this.limits;
+    if (action.length <= maxActionChars) return action.toWellFormed();
+    throw new SpadeError("sandbox.action-too-large", `An action has ${action.length} characters; maxActionChars is ${maxActionChars}. Shorten it before the call.`);
+  }
+
+  private forkOf(id: InstanceId, read: ReturnType<typeof readForkState>): Fork | undefined {
+    const instance = this.instances.get(id);
+    if (instance === undefined || read === undefined) return undefined;
+    const { image, bytes } = read;
+    const isUsable = image !== undefined && bytes !== undefined && Buffer.byteLength(bytes, "base64") <= this.limits.maxForkBytes;
+    const state = !isUsable ? {} : { state: { image, bytes, slot: slotOf(instance) } };
+    return { programId: programId(this.options.program), calls: [...instance.history], spent: instance.spent, ...state };
+  }
+
+  private calls<T>(calls: readonly Call<T>[], options?: CallOptions): Promise<readonly GuestResult<T>[]> {
+    this.assertOpen();
+    return calls.length === 0 ? Promise.resolve([]) : this.enqueue(calls, options);
+  }
+
+  private enqueue<T>(calls: readonly Call<T>[], options?: CallOptions): Promise<readonly GuestResult<T>[]> {
+    const results = this.queue.add(calls, options);
+    this.holder.wake(this);
+    return results;
+  }
+
+  /** Loads the program into the child if it is not there; whether a call was made for it. */
+  private async load(): Promise<boolean> {
+    if (this.isLoaded) return false;
     const { generation } = this.holder;
-    const reply = await this.holder.ask({ kind: "load", program: this.key, source: this.program.source });
-    if (reply instanceof ChildDeath) return (this.condemned = { code: reply.code, message: reply.message });
-    const outcome = reply.outcomes[0] ?? { trap: { code: "protocol", message: "no answer" } };
+    const { language, source } = this.options.program;
+    const reply = await this.holder.ask({ kind: "load", program: this.key, language, source });
+    const outcome: Outcome = reply instanceof ChildDeath ? { trap: reply } : (reply.outcomes[0] ?? { trap: { code: "protocol", message: "no answer" } });
     const result = readOutcome(outcome, readFacts);
-    if (!result.ok) return (this.condemned = result.failure);
+    if (!result.ok) {
+      this.condemned = result.failure;
+      return true;
+    }
     this.factsRead ??= result.value;
     this.isLoaded = this.holder.generation === generation;
-    return undefined;
+    return true;
   }
 
-  /** Makes calls in order, in as few requests as traps and deaths allow. */
-  private calls<T>(calls: readonly Call<T>[]): Promise<readonly GuestResult<T>[]> {
-    this.assertOpen();
-    if (calls.length === 0) return Promise.resolve([]);
-    return this.holder.run(this.key, async () => {
-      const results = new Map<Call<T>, GuestResult<T>>();
-      for (;;) {
-        for (const call of calls) {
-          const dead = this.condemned ?? this.instances.get(call.slot)?.failure;
-          if (dead !== undefined && !results.has(call)) results.set(call, failed(dead));
-        }
-        const pending = calls.filter((call) => !results.has(call));
-        if (pending.length === 0) break;
-        await this.load();
-        if (this.isLoaded) await this.request(pending, results);
-      }
-      return calls.map((call) => results.get(call) ?? failed({ code: "protocol", message: "the call was not made" }));
-    });
+  private async unload(): Promise<void> {
+    for (let key = this.toUnload.shift(); key !== undefined; key = this.toUnload.shift()) await this.holder.ask({ kind: "unload", program: key });
   }
 
-  /** One request: what must be dropped and replayed first, then the calls. Fills in the results it gets. */
-  private async request<T>(calls: readonly Call<T>[], results: Map<Call<T>, GuestResult<T>>): Promise<void> {
-    const plan: { readonly item: Item; readonly call?: Call<T> }[] = [];
-    const dropped = this.toDrop.splice(0);
-    for (const slot of dropped) plan.push({ item: { op: "drop", slot, ordinal: 0 } });
-    const made = new Map<InstanceId, number>();
-    for (const call of calls) {
-      const history = this.instances.get(call.slot)?.history ?? [];
-      if (!this.resident.has(call.slot) && !made.has(call.slot)) plan.push(...history.map((item) => ({ item })));
-      const ordinal = made.get(call.slot) ?? history.length;
-      made.set(call.slot, ordinal + 1);
-      const { op, slot, arg } = call;
-      plan.push({ item: { op, slot, ordinal, ...(arg === undefined ? {} : { arg }) }, call });
+  private loadedKeys(): number[] {
+    const branches = [...this.instances.values()].flatMap(({ branch }) => (branch?.isLoaded === true ? [branch.key] : []));
+    return this.isLoaded ? [this.key, ...branches] : branches;
+  }
+
+  /** Goes to another lane; what the child of this one held is made again there. */
+  private async moveTo(lane: Lane): Promise<void> {
+    const from = this.holder;
+    const keys = [...this.loadedKeys(), ...this.toUnload];
+    from.remove(this);
+    this.onUnloaded();
+    this.holder = lane;
+    lane.add(this);
+    if (this.hasWork) lane.wake(this);
+    try {
+      for (const key of keys) await from.ask({ kind: "unload", program: key });
+    } catch {
+      // The sandbox is closing: the child is gone, and with it what it held.
     }
-    const reply = await this.holder.ask({ kind: "run", program: this.key, items: plan.map(({ item }) => item) });
+  }
+
+  /** Answers calls that cannot be made any more. */
+  private answerDead(): void {
+    for (const call of this.queue.pending()) {
+      const instance = this.instances.get(call.instance);
+      const failure = this.condemned ?? (instance === undefined ? { code: "protocol", message: "the instance was released before the call" } : instance.failure);
+      if (failure !== undefined) this.queue.answer(call, failed(failure));
+    }
+  }
+
+  /** One request for the first call that waits and others that can go with it. */
+  private async request(): Promise<void> {
+    const pending = this.queue.pending();
+    const first = pending[0] === undefined ? undefined : this.instances.get(pending[0].instance);
+    if (first === undefined || !(await this.enter(first))) return;
+    const { branch } = first;
+    const plan = this.plan(pending.filter((call) => this.instances.get(call.instance)?.branch === branch), branch);
+    if (plan.length === 0) return;
+    const reply = await this.holder.ask({ kind: "run", program: branch?.key ?? this.key, items: plan.map(({ item }) => item), sliceMs });
     if (reply instanceof ChildDeath) {
-      const culprit = plan[reply.itemIndex];
-      if (culprit !== undefined) this.fail(culprit.item.slot, { code: reply.code, message: reply.message });
+      const { item, instance } = plan[reply.itemIndex] ?? {};
+      this.isSlow = true;
+      if (item !== undefined && instance !== undefined) this.fail(instance, nameLimit({ code: reply.code, message: reply.message }, item));
       return;
     }
-    for (const [i, outcome] of reply.outcomes.entries()) {
-      const { item, call } = plan[i] ?? {};
-      if (item === undefined || item.op === "drop") continue;
-      const result = readOutcome<unknown>(outcome, call?.read ?? (() => null));
-      if ("trap" in outcome && !result.ok) this.fail(item.slot, result.failure);
-      else if (this.instances.has(item.slot)) this.note(item, call !== undefined);
-      if (call !== undefined) results.set(call, result as GuestResult<T>);
+    const isThere = branch?.isLoaded ?? this.isLoaded;
+    reply.outcomes.forEach((outcome, i) => this.take(plan[i], outcome, isThere));
+    if (reply.lost) this.onUnloadedInstances(branch);
+  }
+
+  /** Puts an instance's branch into the child; an instance whose state the child refuses is replayed beside the others instead. */
+  private async enter(instance: Instance): Promise<boolean> {
+    const { branch } = instance;
+    if (branch === undefined || branch.isLoaded) return true;
+    const { generation } = this.holder;
+    const { image, bytes } = branch.state;
+    const reply = await this.holder.ask({ kind: "restore", program: branch.key, of: this.key, image, state: bytes });
+    if (reply instanceof ChildDeath || reply.outcomes[0] === undefined || "trap" in reply.outcomes[0]) {
+      delete instance.branch;
+      return false;
     }
-    if (reply.lost) this.resident.clear();
+    branch.isLoaded = this.holder.generation === generation;
+    return branch.isLoaded;
   }
 
-  /** Remembers a call that was made. */
-  private note(item: Item, isNew: boolean): void {
-    if (isNew) this.instances.get(item.slot)?.history.push(item);
-    if (this.isLoaded) this.resident.add(item.slot);
+  /** What must be dropped and made again first, then calls, as many as one request takes. */
+  private plan(calls: readonly Call<unknown>[], branch: Branch | undefined): Planned[] {
+    const plan: Planned[] = branch === undefined ? this.toDrop.splice(0).map((slot) => ({ item: { op: "drop", slot, ordinal: 0 } })) : [];
+    const counts = new Map<Instance, number>();
+    let chars = 0;
+    for (const call of calls) {
+      const instance = this.instances.get(call.instance);
+      if (instance === undefined) continue;
+      const planned = counts.get(instance) ?? 0;
+      const left = budgetLeft(instance, call.op, this.limits, planned);
+      if (planned === 0 && (left.fuel <= 0 || left.wallMs <= 0)) {
+        this.fail(instance, exhausted(left.fuel <= 0 ? "episode-fuel" : "episode-timeout"));
+        continue;
+      }
+      const limits = itemLimits(left, this.limits);
+      // What an episode has left after a call is known only when the call is over.
+      if (planned > 0 && Object.keys(limits).length > 0) break;
+      if (!counts.has(instance)) for (const item of replayItems(instance)) plan.push({ item, instance });
+      const ordinal = instance.history.length + planned;
+      plan.push({ call, instance, item: { op: call.op, slot: slotOf(instance), ordinal, ...limits, ...(call.arg === undefined ? {} : { arg: call.arg }) } });
+      counts.set(instance, call.op === "fork" ? planned : planned + 1);
+      chars += String(call.arg ?? "").length;
+      if (chars > maxRequestChars) break;
+    }
+    return plan;
   }
 
-  private fail(slot: InstanceId, failure: GuestFailure): void {
-    const instance = this.instances.get(slot);
-    if (instance !== undefined) instance.failure = failure;
-    if (failure.code !== "fuel" && failure.code !== "timeout") return;
+  /** Takes one answer. `isThere` tells whether the child still holds what it made. */
+  private take(planned: Planned | undefined, outcome: Outcome, isThere: boolean): void {
+    if (planned?.instance === undefined) return;
+    const { item, call, instance } = planned;
+    const cost = { fuel: outcome.fuel ?? 0, wallMs: outcome.wallMs ?? 0 };
+    if (cost.wallMs > slowCallShare * this.limits.wallMsPerCall) this.isSlow = true;
+    const read = readOutcome<unknown>(outcome, call?.read ?? (() => null));
+    const result = read.ok || !("trap" in outcome) ? read : failed(nameLimit(read.failure, item));
+    if ("trap" in outcome && !result.ok) this.fail(instance, result.failure);
+    else if (item.op !== "fork") {
+      if (call !== undefined) {
+        const { fuel, wallMs } = isStart(item.op) ? nothingSpent : instance.spent;
+        instance.history.push({ op: item.op as PastCall["op"], ...(item.arg === undefined ? {} : { arg: item.arg }) });
+        instance.spent = { fuel: fuel + cost.fuel, wallMs: wallMs + cost.wallMs };
+      }
+      if (isThere) instance.made = item.ordinal + 1;
+    }
+    if (call !== undefined) this.queue.answer(call, result);
+  }
+
+  /** After a trap the child has only the program left. */
+  private onUnloadedInstances(branch: Branch | undefined): void {
+    if (branch !== undefined) branch.isLoaded = false;
+    for (const instance of this.instances.values()) if (instance.branch === branch) delete instance.made;
+  }
+
+  private fail(instance: Instance, failure: GuestFailure): void {
+    instance.failure = failure;
+    if (!slowCodes.has(failure.code)) return;
+    this.isSlow = true;
     if (++this.slowFailures >= maxSlowFailures) {
       this.condemned = { code: failure.code, message: `${failure.message}; the program is not run again after ${maxSlowFailures} such calls` };
     }
   }
 }
 
-function asSeed(seed: number | undefined): number {
-  if (seed === undefined || !Number.isSafeInteger(seed) || seed < 0) {
-    throw new SpadeError("sandbox.seed", `Seed ${String(seed)} is not a non-negative integer.`);
-  }
-  return seed;
+function closedError(): SpadeError {
+  return new SpadeError("sandbox.closed", "The program handle is closed. Open the program again.");
 }
 
-function asAction(action: string): string {
-  if (action.length > maxRequestBytes / 4) {
-    throw new SpadeError("sandbox.too-large", `An action has ${action.length} characters; at most ${maxRequestBytes / 4} are accepted. Shorten it before the call.`);
-  }
-  return action.toWellFormed();
+function asSeed(seed: number): number {
+  if (!Number.isSafeInteger(seed) || seed < 0) throw new SpadeError("sandbox.seed", `Seed ${String(seed)} is not a non-negative integer.`);
+  return seed;
 }

@@ -1,6 +1,9 @@
 /** What parent and child say to each other. The child's side holds guest text and is validated by `replies.ts`. */
 
-export type ItemOperation = "create" | "reset" | "step" | "solution" | "drop";
+import type { Language } from "../core/environment.ts";
+
+/** `fork` is answered by the child itself: it saves the state of the program the instance lives in. */
+export type ItemOperation = "create" | "reset" | "step" | "solution" | "drop" | "fork";
 
 /** One guest call on one instance. */
 export interface Item {
@@ -11,6 +14,9 @@ export interface Item {
   readonly arg?: number | string;
   /** Number of the call in the instance's life, from 0: seeds its virtual clock and entropy. */
   readonly ordinal: number;
+  /** What is left of the episode's fuel and time, where that is less than a call may use. */
+  readonly fuel?: number;
+  readonly wallMs?: number;
 }
 
 /** Limits the child enforces. */
@@ -19,18 +25,25 @@ export interface ChildLimits {
   readonly wallMsPerCall: number;
   readonly maxObservationChars: number;
   readonly maxOutputBytes: number;
+  readonly maxForkBytes: number;
 }
 
 export type Request =
-  | { readonly kind: "load"; readonly program: number; readonly source: string }
-  | { readonly kind: "run"; readonly program: number; readonly items: readonly Item[] }
+  | { readonly kind: "load"; readonly program: number; readonly language: Language; readonly source: string }
+  /** No item is begun after `sliceMs`. */
+  | { readonly kind: "run"; readonly program: number; readonly items: readonly Item[]; readonly sliceMs: number }
+  /** Makes `program` a copy of the loaded program `of` in a forked state (base64); refused when the state is of another image. */
+  | { readonly kind: "restore"; readonly program: number; readonly of: number; readonly image: string; readonly state: string }
   | { readonly kind: "unload"; readonly program: number };
 
-/** One guest call's end: the guest's own reply (JSON text, hostile), or a trap that ended it from outside. */
-export type Outcome = { readonly reply: string } | { readonly trap: { readonly code: string; readonly message: string } };
+/** One guest call's end: the guest's own reply (JSON text, hostile), or a trap that ended it from outside; and what it cost. */
+export type Outcome = ({ readonly reply: string } | { readonly trap: { readonly code: string; readonly message: string } }) & {
+  readonly fuel?: number;
+  readonly wallMs?: number;
+};
 
 export interface Reply {
-  /** One for each item that was run; fewer than asked for after a trap or when the answer grew too long. */
+  /** One for each item that was run; fewer than asked for after a trap, at the end of the slice, or when the answer grew too long. */
   readonly outcomes: readonly Outcome[];
   /** All instances of the program are gone (it was restored after a trap). */
   readonly lost: boolean;
@@ -40,6 +53,8 @@ export interface Reply {
   readonly guestBytes: number;
   readonly residentBytes: number;
   readonly switchMs: number;
+  /** The child must be replaced: something in it is broken for good. */
+  readonly isSpent?: boolean;
 }
 
 /** First frame of a child. */

@@ -1,10 +1,11 @@
 import { SpadeError } from "../core/errors.ts";
 import type { Program } from "../core/environment.ts";
-import { defaultCacheDirectory, ensureImage } from "./image.ts";
+import { defaultCacheDirectory, ensureImage, type Image, pyodideVersion, withParent } from "./image.ts";
 import { Lane, type LaneStatistics } from "./lane.ts";
 import { resolveLimits } from "./limits.ts";
 import { LoadedProgram } from "./loaded-program.ts";
 import type { GuestResult, Limits, ProgramHandle, Sandbox } from "./sandbox.ts";
+import { type BubblewrapState, type Isolation, probeBubblewrap } from "./second-layer.ts";
 
 export interface SandboxOptions {
   /** Number of children, one per core that may be used. */
@@ -13,11 +14,15 @@ export interface SandboxOptions {
   readonly limits?: Partial<Limits>;
   /** Where the interpreter image is kept; default `~/.cache/spade-rl`. */
   readonly cacheDirectory?: string;
+  /** Where bubblewrap may be, for tests; empty: it is not used. Default: where Linux distributions put it. */
+  readonly bubblewrapPaths?: readonly string[];
 }
 
 /** A sandbox that also tells what happened in it. */
 export interface ObservedSandbox extends Sandbox {
-  /** Starts and program switches of each lane. */
+  /** What stands between an escaped program and this machine. */
+  readonly isolation: Isolation;
+  /** Starts and program switches of each lane; the last is the lane of slow programs. */
   statistics(): readonly LaneStatistics[];
   /** Process ids of the children running now. */
   pids(): readonly number[];
@@ -35,19 +40,39 @@ export async function openSandbox(options: SandboxOptions): Promise<ObservedSand
   }
   const limits = resolveLimits(options.limits);
   const cacheDirectory = options.cacheDirectory ?? defaultCacheDirectory();
-  const image = await ensureImage(cacheDirectory);
-  return new Pool(Array.from({ length: count }, (_, index) => new Lane(index, image, limits)), limits);
+  const [image, bubblewrap] = await Promise.all([ensureImage(cacheDirectory), probeBubblewrap(options.bubblewrapPaths === undefined ? {} : { candidates: options.bubblewrapPaths })]);
+  const lanes = Array.from({ length: count + 1 }, (_, index) => new Lane(index, { image, limits, bubblewrap }));
+  return new Pool(lanes, limits, isolationOf(image, bubblewrap));
+}
+
+function isolationOf(image: Image, bubblewrap: BubblewrapState): Isolation {
+  const { platform, arch, version } = process;
+  return {
+    permissionMode: true,
+    bubblewrap,
+    diesWithParent: withParent !== undefined || bubblewrap.active,
+    platform,
+    arch,
+    node: version,
+    pyodide: pyodideVersion(),
+    imageSha256: image.sha256,
+  };
 }
 
 class Pool implements ObservedSandbox {
   readonly limits: Limits;
+  readonly isolation: Isolation;
   private readonly all: readonly Lane[];
-  private nextKey = 1;
+  /** A lane of its own for programs that have made others wait; its child starts when there is one. */
+  private readonly slowLane: Lane;
+  private lastKey = 0;
   private isClosed = false;
 
-  constructor(lanes: readonly Lane[], limits: Limits) {
-    this.all = lanes;
+  constructor(lanes: readonly Lane[], limits: Limits, isolation: Isolation) {
+    this.all = lanes.slice(0, -1);
+    this.slowLane = lanes.at(-1) as Lane;
     this.limits = limits;
+    this.isolation = isolation;
   }
 
   get lanes(): number {
@@ -60,20 +85,21 @@ class Pool implements ObservedSandbox {
     if (lane === undefined) {
       throw new SpadeError("sandbox.lane", `Lane ${String(options.lane)} does not exist; this sandbox has lanes 0 to ${this.all.length - 1}.`);
     }
-    return new LoadedProgram({ key: this.nextKey++, program, lane, limits: this.limits }).open();
+    const newKey = (): number => ++this.lastKey;
+    return new LoadedProgram({ key: newKey(), program, lane, slowLane: this.slowLane, limits: this.limits, newKey }).open();
   }
 
   async close(): Promise<void> {
     this.isClosed = true;
-    await Promise.all(this.all.map((lane) => lane.close()));
+    await Promise.all([...this.all, this.slowLane].map((lane) => lane.close()));
   }
 
   statistics(): readonly LaneStatistics[] {
-    return this.all.map((lane) => ({ ...lane.statistics }));
+    return [...this.all, this.slowLane].map((lane) => ({ ...lane.statistics }));
   }
 
   pids(): readonly number[] {
-    return this.all.flatMap((lane) => lane.pid ?? []);
+    return [...this.all, this.slowLane].flatMap((lane) => lane.pid ?? []);
   }
 
   private leastLoaded(): Lane | undefined {

@@ -3,7 +3,7 @@ import type { GuestFailure, GuestFailureCode, GuestResult, ProgramFacts, ResetVa
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const codes: ReadonlySet<string> = new Set<GuestFailureCode>(["parse", "raise", "timeout", "fuel", "memory", "output", "exit", "protocol", "denied"]);
+const codes: ReadonlySet<string> = new Set<GuestFailureCode>(["parse", "raise", "timeout", "fuel", "episode-timeout", "episode-fuel", "memory", "output", "exit", "protocol", "denied"]);
 
 /** Reads a value out of a guest's reply; undefined when the reply is not of the expected shape. */
 export type Read<T> = (value: unknown) => T | undefined;
@@ -46,6 +46,13 @@ export const readStep: Read<StepValue> = (value) => {
 
 export const readStrings: Read<readonly string[]> = (value) =>
   Array.isArray(value) && value.every((item) => typeof item === "string") ? value.map((item) => item.toWellFormed()) : undefined;
+
+/** State of a fork without the slot, which the parent knows; an empty object when it was too large. */
+export const readForkState: Read<{ readonly image?: string; readonly bytes?: string }> = (value) => {
+  if (!isFields(value)) return undefined;
+  const { image, state } = value;
+  return typeof image === "string" && typeof state === "string" ? { image, bytes: state } : {};
+};
 
 export const readFacts: Read<ProgramFacts> = (value) => {
   if (!isFields(value)) return undefined;

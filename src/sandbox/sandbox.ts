@@ -1,7 +1,7 @@
 import type { Program } from "../core/environment.ts";
 
 /** Why guest code failed: a value, never an exception of the host. */
-export type GuestFailureCode = "parse" | "raise" | "timeout" | "fuel" | "memory" | "output" | "exit" | "protocol" | "denied";
+export type GuestFailureCode = "parse" | "raise" | "timeout" | "fuel" | "episode-timeout" | "episode-fuel" | "memory" | "output" | "exit" | "protocol" | "denied";
 
 export interface GuestFailure {
   readonly code: GuestFailureCode;
@@ -10,20 +10,32 @@ export interface GuestFailure {
 
 export type GuestResult<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: GuestFailure };
 
-/** Limits on guest code; every field has a default in `defaultLimits`. */
+/** Every limit of the sandbox, with what happens past it; `defaultLimits` has the defaults. */
 export interface Limits {
   /** Deterministic budget of interpreter ticks per call (failure `fuel`). */
   readonly fuelPerCall: number;
-  /** Wall clock per batched call; past it the child is killed and reaped (failure `timeout`). */
+  /** Fuel of an instance from one reset to the next (failure `episode-fuel`). */
+  readonly fuelPerEpisode: number;
+  /** Wall clock of one call; past it the call is ended, or the child killed and reaped (failure `timeout`). */
   readonly wallMsPerCall: number;
+  /** Wall clock of an instance's own calls from one reset to the next, waiting excluded (failure `episode-timeout`). */
+  readonly wallMsPerEpisode: number;
+  /** One turn of a set of episodes: waiting, the start of a child and all calls (error `sandbox.deadline`). */
+  readonly wallMsPerTurn: number;
+  /** Start of a child (error `sandbox.child-start`). */
+  readonly wallMsPerStart: number;
   /** Growth of the interpreter's memory over the base image (failure `memory`). */
   readonly memoryLimitBytes: number;
+  /** Characters of one action (error `sandbox.action-too-large`). */
+  readonly maxActionChars: number;
   /** Characters of one observation (failure `output`). */
   readonly maxObservationChars: number;
   /** Bytes of one batched answer (failure `output`). */
   readonly maxOutputBytes: number;
-  /** Live instances per program. */
+  /** Live instances per program (error `sandbox.too-many-instances`). */
   readonly maxInstances: number;
+  /** Compressed bytes of one fork's state; a larger one is restored by replay. */
+  readonly maxForkBytes: number;
 }
 
 export interface ResetValue {
@@ -58,17 +70,62 @@ export interface ProgramFacts {
 
 export type InstanceId = number;
 
+/** A call that an instance has had. */
+export interface PastCall {
+  readonly op: "create" | "reset" | "step" | "solution";
+  /** Seed or action. */
+  readonly arg?: number | string;
+}
+
+/** What an episode has used since its last reset. */
+export interface Spent {
+  readonly fuel: number;
+  readonly wallMs: number;
+}
+
+/** An instance at one moment. Plain data: it can be stored and restored in any child, lane or sandbox that has the program. */
+export interface Fork {
+  readonly programId: string;
+  /** The portable form: all calls of the instance's life, in order. */
+  readonly calls: readonly PastCall[];
+  readonly spent: Spent;
+  /** The exact form, in the runtime's own format; absent when it was larger than `maxForkBytes`. */
+  readonly state?: ForkState;
+}
+
+export interface ForkState {
+  /** Digest of the program image that the state builds on. */
+  readonly image: string;
+  /** Id that the instance has inside the state. */
+  readonly slot: number;
+  /** Base64. */
+  readonly bytes: string;
+}
+
+/** Options of calls on instances. */
+export interface CallOptions {
+  /** On `core/clock.ts`' monotonic clock: calls not answered by then reject with `sandbox.deadline`. Waiting and start-up count. */
+  readonly deadlineMs?: number;
+}
+
 /** A loaded program in one child. Calls on one handle run in the order they were made. */
 export interface ProgramHandle {
   readonly facts: ProgramFacts;
-  /** Index of the child that holds it, in [0, lanes). */
+  /** Index of the lane it was opened in, in [0, lanes). */
   readonly lane: number;
   /** Constructs one instance per seed and resets it. A failed instance has no id. */
-  create(seeds: readonly number[]): Promise<readonly GuestResult<{ readonly instance: InstanceId } & ResetValue>[]>;
-  reset(calls: readonly { readonly instance: InstanceId; readonly seed: number }[]): Promise<readonly GuestResult<ResetValue>[]>;
-  step(calls: readonly { readonly instance: InstanceId; readonly action: string }[]): Promise<readonly GuestResult<StepValue>[]>;
+  create(seeds: readonly number[], options?: CallOptions): Promise<readonly GuestResult<{ readonly instance: InstanceId } & ResetValue>[]>;
+  reset(calls: readonly { readonly instance: InstanceId; readonly seed: number }[], options?: CallOptions): Promise<readonly GuestResult<ResetValue>[]>;
+  step(calls: readonly { readonly instance: InstanceId; readonly action: string }[], options?: CallOptions): Promise<readonly GuestResult<StepValue>[]>;
   /** Actions that win from the current reset state; a bare string counts as one action. */
-  solution(instances: readonly InstanceId[]): Promise<readonly GuestResult<readonly string[]>[]>;
+  solution(instances: readonly InstanceId[], options?: CallOptions): Promise<readonly GuestResult<readonly string[]>[]>;
+  /** The instance as it is now; it can go on. Further play of what is restored from it is the same, byte for byte. */
+  fork(instance: InstanceId): Promise<GuestResult<Fork>>;
+  /**
+   * A new instance in a fork's state; the exact state is used where this child has the same program image, else seed and
+   * actions are replayed at the first call. @throws sandbox.fork when the fork is of another program
+   */
+  restore(fork: Fork): Promise<InstanceId>;
   /** Frees instances; unknown ids are ignored. */
   release(instances: readonly InstanceId[]): Promise<void>;
   close(): Promise<void>;

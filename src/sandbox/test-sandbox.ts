@@ -1,10 +1,14 @@
 import { fileURLToPath } from "node:url";
+import type { Language } from "../core/environment.ts";
 import type { GuestResult, InstanceId, Limits, ProgramHandle, Sandbox } from "./sandbox.ts";
 import { openSandbox, type ObservedSandbox } from "./pool.ts";
 
+/** The checkout's own cache. */
+export const testCache = fileURLToPath(new URL("../../node_modules/.cache/spade-rl", import.meta.url));
+
 /** A sandbox for tests, with its image in the checkout's own cache. */
 export function openTestSandbox(limits: Partial<Limits> = {}, lanes = 1): Promise<ObservedSandbox> {
-  return openSandbox({ lanes, limits, cacheDirectory: fileURLToPath(new URL("../../node_modules/.cache/spade-rl", import.meta.url)) });
+  return openSandbox({ lanes, limits, cacheDirectory: testCache });
 }
 
 /** The value of a result that must be a success. */
@@ -13,9 +17,13 @@ export function valueOf<T>(result: GuestResult<T> | undefined): T {
   return result.value;
 }
 
-/** Opens a program that must load. */
+/** Opens a program that must load; one that exports something is TypeScript. */
 export async function openProgram(sandbox: Sandbox, source: string, lane?: number): Promise<ProgramHandle> {
-  return valueOf(await sandbox.open({ language: "python", source }, lane === undefined ? {} : { lane }));
+  return valueOf(await sandbox.open({ language: languageOf(source), source }, lane === undefined ? {} : { lane }));
+}
+
+function languageOf(source: string): Language {
+  return /\bexport (?:default|class|const|\{)/.test(source) ? "typescript" : "python";
 }
 
 /** Creates one instance that must start. */
@@ -25,7 +33,7 @@ export async function createOne(handle: ProgramHandle, seed: number): Promise<{ 
 
 /** Code and message of whatever failure a program shows: on load, on create, or at a step. */
 export async function failureOf(sandbox: Sandbox, source: string, actions: readonly string[] = []): Promise<{ code: string; message: string } | undefined> {
-  const opened = await sandbox.open({ language: "python", source });
+  const opened = await sandbox.open({ language: languageOf(source), source });
   if (!opened.ok) return opened.failure;
   const handle = opened.value;
   try {

@@ -11,6 +11,7 @@ import { loadSuite } from "../evaluation/suite.ts";
 import { defaultGates, type GatesConfig } from "../gates/config.ts";
 import { embedded } from "../policy/embedded.ts";
 import { openSandbox } from "../sandbox/pool.ts";
+import type { Isolation } from "../sandbox/second-layer.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { Listener } from "./events.ts";
 import { loadProgramKinds } from "./program-kinds.ts";
@@ -18,6 +19,8 @@ import { loadProgramKinds } from "./program-kinds.ts";
 /** The parts of a run, started; disposing of it stops them. */
 export interface Assembled extends AsyncDisposable {
   readonly parts: Omit<Dependencies, "store">;
+  /** What stands between environment programs and this machine; part of a run's provenance. */
+  readonly isolation: Isolation;
   /** What the user should know before the first iteration. */
   readonly notes: readonly string[];
 }
@@ -61,7 +64,7 @@ export async function assemble(config: Config, listener: Listener): Promise<Asse
     };
     const mismatch = config.allowSamplingMismatch ? ["Note: this configuration samples from a distribution that its loss does not model (allowSamplingMismatch)."] : [];
     const owned = stack.move();
-    return { parts, notes: mismatch, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+    return { parts, isolation: sandbox.isolation, notes: mismatch, [Symbol.asyncDispose]: () => owned.disposeAsync() };
   } catch (error) {
     await stack.disposeAsync();
     throw error;

@@ -33,7 +33,7 @@ export async function createRun(options: {
 }): Promise<RunResult> {
   const { directory, name, loaded, programVersion, provenance, listener } = options;
   await using assembled = await assemble(loaded.config, listener);
-  const store = RunStore.create(directory, { name, programVersion, config: loaded.config, configDigest: loaded.digest, provenance });
+  const store = RunStore.create(directory, { name, programVersion, config: loaded.config, configDigest: loaded.digest, provenance: { ...provenance, sandbox: assembled.isolation } });
   return await withStore(store, () => loop({ ...assembled.parts, store }, { from: 0, state: initialState, notes: assembled.notes }));
 }
 

@@ -1,4 +1,5 @@
 import { SpadeError } from "../../core/errors.ts";
+import { defaultLimits } from "../../sandbox/limits.ts";
 import type { GuestFailureCode, GuestResult, Limits, ProgramFacts, ProgramHandle, Sandbox, StepValue } from "../../sandbox/sandbox.ts";
 
 /** An environment written for a test of the episode loop. A string in place of a step is a guest failure's code. */
@@ -14,7 +15,7 @@ export function fakeSandbox(options: {
   readonly onCall?: (call: "open" | "create" | "step", source: string) => void;
 }): Sandbox & { readonly live: () => number } {
   const { environments, maxInstances = 1000, onCall } = options;
-  const limits: Limits = { fuelPerCall: 1e6, wallMsPerCall: 1e3, memoryLimitBytes: 1e8, maxObservationChars: 4000, maxOutputBytes: 1e6, maxInstances };
+  const limits: Limits = { ...defaultLimits, maxInstances };
   const facts: ProgramFacts = { entry: "Fake", hasSolution: false, skeleton: "", shingles: [], strings: [], stateVariables: 0 };
   let live = 0;
   const open = (source: string): ProgramHandle => {
@@ -62,6 +63,8 @@ export function fakeSandbox(options: {
           });
         }),
       solution: (ids) => Promise.resolve(ids.map(() => ({ ok: false as const, failure: { code: "protocol" as const, message: "fake" } }))),
+      fork: () => Promise.reject(new SpadeError("sandbox.fork", "A fake environment cannot be forked.")),
+      restore: () => Promise.reject(new SpadeError("sandbox.fork", "A fake environment cannot be restored.")),
       release: (ids) => {
         for (const id of ids) instances.delete(id);
         return Promise.resolve();

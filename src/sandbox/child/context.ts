@@ -1,6 +1,13 @@
-import type { Interpreter } from "./interpreter.ts";
+/** What has a state: guest memory and a stack pointer. */
+export interface StateHolder {
+  bytes(): Uint8Array;
+  /** Grows memory to at least `bytes`. */
+  ensureBytes(bytes: number): void;
+  stackPointer: number;
+}
 
-const pageBytes = 4096;
+/** Bytes of a page of guest memory, as states are kept. */
+export const pageBytes = 4096;
 const blockPages = 16;
 
 /** The state of an interpreter as the pages in which it differs from the base image, and its stack pointer. */
@@ -12,16 +19,16 @@ export interface Context {
   readonly stackPointer: number;
 }
 
-/** Saves and restores the whole state of an interpreter relative to the state it was in when this was made. */
+/** Saves and restores the whole state of an interpreter relative to a base: the state it was in when this was made, or the given one. */
 export class ContextStore {
-  private readonly interpreter: Interpreter;
+  private readonly interpreter: StateHolder;
   private readonly base: Buffer;
   private readonly baseStackPointer: number;
   private readonly zeros = Buffer.alloc(pageBytes * blockPages);
 
-  constructor(interpreter: Interpreter) {
+  constructor(interpreter: StateHolder, base: Buffer = Buffer.from(interpreter.bytes())) {
     this.interpreter = interpreter;
-    this.base = Buffer.from(interpreter.bytes());
+    this.base = base;
     this.baseStackPointer = interpreter.stackPointer;
   }
 
@@ -40,10 +47,17 @@ export class ContextStore {
 
   /** Puts the interpreter exactly into a saved state, whatever state it is in. `dirty` are the pages known to differ from the base. */
   restore(context: Context, dirty?: Uint32Array): void {
+    this.interpreter.ensureBytes(((context.pages.at(-1) ?? -1) + 1) * pageBytes);
     const memory = this.memory();
     for (const page of dirty ?? this.dirtyPages(memory)) this.resetPage(memory, page);
     context.pages.forEach((page, i) => memory.set(context.data.subarray(i * pageBytes, (i + 1) * pageBytes), page * pageBytes));
     this.interpreter.stackPointer = context.stackPointer;
+  }
+
+  /** Contents of a page of the base state. */
+  basePage(page: number): Uint8Array {
+    const start = page * pageBytes;
+    return start < this.base.length ? this.base.subarray(start, start + pageBytes) : this.zeros.subarray(0, pageBytes);
   }
 
   private memory(): Buffer {
@@ -53,8 +67,7 @@ export class ContextStore {
 
   private resetPage(memory: Buffer, page: number): void {
     const start = page * pageBytes;
-    if (start < this.base.length) this.base.copy(memory, start, start, start + pageBytes);
-    else memory.fill(0, start, start + pageBytes);
+    memory.set(this.basePage(page), start);
   }
 
   /** Compares in blocks first: most of memory is as it was. Memory above the base image is zero in the base. */

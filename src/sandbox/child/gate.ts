@@ -39,6 +39,7 @@ export class ImportGate {
   private timeNs = epochNs;
   private entropy = 1;
   private memoryCapBytes = Infinity;
+  private resize: (bytes: number) => unknown = () => 0;
   private readonly initialMemoryBytes: number;
 
   constructor(initialMemoryBytes: number) {
@@ -51,7 +52,18 @@ export class ImportGate {
 
   /** Fuel used since `begin`. */
   fuelUsed(budget: CallBudget): number {
-    return budget.fuel - this.fuelLeft;
+    return budget.fuel - Math.max(0, this.fuelLeft);
+  }
+
+  /** Most bytes of memory the interpreter may have. */
+  get maxBytes(): number {
+    return Math.min(this.memoryCapBytes, 2 ** 31 - 65536);
+  }
+
+  /** Grows memory as the interpreter itself would. @throws Error when that is above the cap. */
+  ensureBytes(bytes: number): void {
+    if (bytes <= this.maxBytes) this.resize(bytes);
+    if (this.memory.buffer.byteLength < bytes) throw new Error(`memory cannot grow to ${bytes} bytes`);
   }
 
   install(): void {
@@ -128,7 +140,7 @@ export class ImportGate {
   /** Imports the gate implements itself, before and after the lock. */
   private ownImports(env: Record<string, unknown>): Record<string, ImportFunction> {
     const view = () => new DataView(this.memory.buffer);
-    const resize = env["emscripten_resize_heap"] as (size: number) => unknown;
+    const resize = (this.resize = env["emscripten_resize_heap"] as (size: number) => unknown);
     const own: Record<string, (...args: number[]) => unknown> = {
       clock_time_get: (...args) => {
         view().setBigUint64((args.at(-1) ?? 0) >>> 0, this.tick(), true);
@@ -149,7 +161,7 @@ export class ImportGate {
         this.checkBudget();
         return 0;
       },
-      emscripten_get_heap_max: () => Math.min(this.memoryCapBytes, 2 ** 31 - 65536),
+      emscripten_get_heap_max: () => this.maxBytes,
       emscripten_resize_heap: (size = 0) => (size >>> 0 > this.memoryCapBytes ? 0 : resize(size)),
       fd_write: (descriptor = 0, vectors = 0, count = 0, written = 0) => this.swallow(descriptor, { vectors, count, written }),
     };

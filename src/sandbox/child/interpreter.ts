@@ -83,6 +83,11 @@ export class Interpreter {
     return this.bytesCache;
   }
 
+  /** Grows guest memory to at least `bytes`. @throws Error when it may not grow so far. */
+  ensureBytes(bytes: number): void {
+    if (bytes > this.bytes().length) this.gate.ensureBytes(bytes);
+  }
+
   get stackPointer(): number {
     return this.stackGlobal().value;
   }

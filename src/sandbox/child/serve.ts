@@ -1,11 +1,19 @@
 import type { ChildLimits, Item, Outcome, Reply, Request } from "../messages.ts";
 import type { Context, ContextStore } from "./context.ts";
+import { decodeContext, difference, digestOf, encodeContext, merged } from "./delta.ts";
 import { GuestStop } from "./gate.ts";
 import type { Interpreter } from "./interpreter.ts";
 
+/** State right after loading: no instances. */
+interface ProgramImage {
+  readonly context: Context;
+  /** Computed when it is first asked for. */
+  digest?: string;
+}
+
 interface Loaded {
-  /** State right after loading: no instances. */
-  readonly image: Context;
+  /** Shared by a program and the forks restored from it. */
+  readonly image: ProgramImage;
   /** State when it was switched away; absent while it is current. */
   parked?: Context;
 }
@@ -50,7 +58,9 @@ export class Server {
       case "load":
         return this.load(request.program, request.source);
       case "run":
-        return this.run(request.program, request.items);
+        return this.run(request);
+      case "restore":
+        return { outcomes: [this.restoreFork(request)], lost: false };
       case "unload":
         this.programs.delete(request.program);
         if (this.current === request.program) this.current = undefined;
@@ -61,9 +71,9 @@ export class Server {
   private load(program: number, source: string): { outcomes: Outcome[]; lost: boolean } {
     this.switchTo(undefined);
     this.onProgress(0);
-    const outcome = this.call({ op: "load", source, limits: this.limits }, 0);
+    const outcome = this.call({ op: "load", source, limits: this.limits }, { ordinal: 0 });
     if ("reply" in outcome && outcome.reply.startsWith('{"ok": true')) {
-      this.programs.set(program, { image: this.contexts.save() });
+      this.programs.set(program, { image: { context: this.contexts.save() } });
       this.current = program;
     } else {
       this.contexts.restore(this.contexts.empty);
@@ -71,30 +81,67 @@ export class Server {
     return { outcomes: [outcome], lost: false };
   }
 
-  private run(program: number, items: readonly Item[]): { outcomes: Outcome[]; lost: boolean } {
-    const loaded = this.programs.get(program);
-    if (loaded === undefined) throw new Error(`program ${program} is not loaded`);
+  private run({ program, items, sliceMs }: Request & { readonly kind: "run" }): { outcomes: Outcome[]; lost: boolean } {
+    const loaded = this.get(program);
     this.switchTo(program);
     const outcomes: Outcome[] = [];
+    const end = performance.now() + sliceMs;
     let bytes = 0;
     for (const [index, item] of items.entries()) {
       this.onProgress(index);
-      const outcome = this.call({ op: item.op, slot: item.slot, arg: item.arg }, item.ordinal);
+      const outcome = item.op === "fork" ? this.fork(loaded) : this.call({ op: item.op, slot: item.slot, arg: item.arg }, item);
       outcomes.push(outcome);
       if ("trap" in outcome) {
-        this.contexts.restore(loaded.image);
+        this.contexts.restore(loaded.image.context);
         return { outcomes, lost: true };
       }
       bytes += outcome.reply.length;
-      if (bytes > this.limits.maxOutputBytes) break;
+      if (bytes > this.limits.maxOutputBytes || performance.now() > end) break;
     }
     return { outcomes, lost: false };
   }
 
+  private get(program: number): Loaded {
+    const loaded = this.programs.get(program);
+    if (loaded === undefined) throw new Error(`program ${program} is not loaded`);
+    return loaded;
+  }
+
+  /** The current program's state as a delta against its image; without it when it is larger than it may be. */
+  private fork({ image }: Loaded): Outcome {
+    const delta = difference(image.context, this.contexts.save(), (page) => this.contexts.basePage(page));
+    const state = encodeContext(delta);
+    image.digest ??= digestOf(image.context);
+    const value = state.length > this.limits.maxForkBytes ? {} : { image: image.digest, state: state.toString("base64") };
+    return { reply: JSON.stringify({ ok: true, value }) };
+  }
+
+  /** A refusal is a trap: the parent replays seed and actions instead. */
+  private restoreFork({ program, of, image: wanted, state }: Request & { readonly kind: "restore" }): Outcome {
+    const { image } = this.get(of);
+    image.digest ??= digestOf(image.context);
+    try {
+      if (image.digest !== wanted) throw new Error("the state is of another program image");
+      const delta = decodeContext(Buffer.from(state, "base64"), this.interpreter.gate.maxBytes);
+      this.programs.set(program, { image, parked: merged(image.context, delta) });
+      return { reply: '{"ok": true, "value": null}' };
+    } catch (error) {
+      return { trap: { code: "protocol", message: error instanceof Error ? error.message : "unknown" } };
+    }
+  }
+
   /** One guest call under its budget. After a trap the caller restores memory. */
-  private call(request: object, ordinal: number): Outcome {
+  private call(request: object, item: Pick<Item, "ordinal" | "fuel" | "wallMs">): Outcome {
     const { gate } = this.interpreter;
-    gate.begin({ fuel: this.limits.fuelPerCall, deadlineMs: performance.now() + this.limits.wallMsPerCall, ordinal });
+    const start = performance.now();
+    const budget = { fuel: item.fuel ?? this.limits.fuelPerCall, deadlineMs: start + (item.wallMs ?? this.limits.wallMsPerCall), ordinal: item.ordinal };
+    gate.begin(budget);
+    const end = this.finish(request);
+    return { ...end, fuel: gate.fuelUsed(budget), wallMs: performance.now() - start };
+  }
+
+  private finish(request: object): Outcome {
+    const { gate } = this.interpreter;
     try {
       const reply = this.interpreter.call(Buffer.from(JSON.stringify(request)), this.limits.maxOutputBytes);
       if (reply.length > this.limits.maxOutputBytes) {
@@ -117,7 +164,7 @@ export class Server {
     const parked = leaving === undefined ? undefined : this.contexts.save();
     if (leaving !== undefined && parked !== undefined) leaving.parked = parked;
     const entering = program === undefined ? undefined : this.programs.get(program);
-    this.contexts.restore(entering === undefined ? this.contexts.empty : (entering.parked ?? entering.image), parked?.pages);
+    this.contexts.restore(entering === undefined ? this.contexts.empty : (entering.parked ?? entering.image.context), parked?.pages);
     if (program !== undefined && entering !== undefined) {
       delete entering.parked;
       // The most recently used program is the last of the map.
@@ -130,14 +177,17 @@ export class Server {
 
   /** Drops the least recently used programs while contexts take too much memory. */
   private makeRoom(): void {
-    let bytes = 0;
-    for (const loaded of this.programs.values()) bytes += loaded.image.data.length + (loaded.parked?.data.length ?? 0);
-    for (const [program, loaded] of this.programs) {
-      if (bytes <= maxContextBytes || program === this.current) return;
-      bytes -= loaded.image.data.length + (loaded.parked?.data.length ?? 0);
+    for (const program of this.programs.keys()) {
+      if (this.contextBytes() <= maxContextBytes || program === this.current) return;
       this.programs.delete(program);
       this.evicted.push(program);
     }
+  }
+
+  private contextBytes(): number {
+    const images = new Set([...this.programs.values()].map(({ image }) => image.context));
+    const parked = [...this.programs.values()].flatMap((loaded) => loaded.parked ?? []);
+    return [...images, ...parked].reduce((bytes, { data }) => bytes + data.length, 0);
   }
 }
 

@@ -14,8 +14,16 @@ export interface WasmInstance {
 
 export type WasmImports = Record<string, Record<string, unknown>>;
 
+/** A compiled module. */
+export type WasmModule = object;
+
 export interface WasmApi {
   instantiate: (source: Uint8Array, imports?: WasmImports) => Promise<{ readonly instance: WasmInstance }>;
+  readonly Module: {
+    new (source: Uint8Array): WasmModule;
+    imports(module: WasmModule): readonly { readonly module: string; readonly name: string; readonly kind: string }[];
+  };
+  readonly Instance: new (module: WasmModule, imports: WasmImports) => WasmInstance;
 }
 
 /** The global `WebAssembly` object. */

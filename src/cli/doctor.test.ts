@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { packagePath } from "../selfplay/assemble.ts";
+import { testCache } from "../sandbox/test-sandbox.ts";
+import { checkDisk, checkIsolation, checkNode, diagnose, pinnedNodeVersion } from "./doctor.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "spade-doctor-"));
+afterAll(() => rmSync(directory, { recursive: true }));
+const model = packagePath("models/nano");
+
+test("a machine on which everything works", async () => {
+  const { findings, isolation } = await diagnose({ cacheDirectory: testCache, model, runs: join(directory, "not", "yet"), pinnedNode: pinnedNodeVersion() });
+  expect(findings.map(({ check }) => check)).toEqual(["node", "disk", "model", "image", "sandbox", "isolation"]);
+  expect(findings.filter(({ status }) => status === "failed")).toEqual([]);
+  expect(isolation).toMatchObject({ permissionMode: true, node: process.version });
+});
+
+test("every failure has its advice", async () => {
+  const file = join(directory, "file");
+  writeFileSync(file, "");
+  const { findings, isolation } = await diagnose({ cacheDirectory: join(file, "cache"), model: directory, runs: directory, pinnedNode: "99.0.0" });
+  const failed = findings.filter(({ status }) => status === "failed");
+  expect(failed.map(({ check }) => check)).toEqual(["node", "model", "image"]);
+  for (const { advice } of failed) expect(advice).toMatch(/\w/);
+  expect(isolation).toBeUndefined();
+});
+
+test("thresholds", () => {
+  expect(checkNode("v26.10.0", "26.10.0").status).toBe("ok");
+  expect(checkNode("v26.9.0", "26.10.0").status).toBe("warning");
+  expect(checkNode("v24.1.0", "26.10.0").status).toBe("failed");
+  const gib = 2 ** 30;
+  expect([10 * gib, gib, gib / 10].map((free) => checkDisk("disk", "/", () => free).status)).toEqual(["ok", "warning", "failed"]);
+  const isolation = { permissionMode: true, diesWithParent: true, platform: "linux", arch: "x64", node: "v26", pyodide: "1", imageSha256: "" } as const;
+  expect(checkIsolation({ ...isolation, bubblewrap: { active: true, path: "/usr/bin/bwrap" } }).status).toBe("ok");
+  expect(checkIsolation({ ...isolation, bubblewrap: { active: false, reason: "because" } })).toMatchObject({ status: "warning", found: expect.stringContaining("because") as string });
+});

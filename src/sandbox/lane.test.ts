@@ -1,0 +1,138 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { monotonicClock } from "../core/clock.ts";
+import { healthySource } from "./fixtures.ts";
+import type { ObservedSandbox } from "./pool.ts";
+import type { ProgramHandle } from "./sandbox.ts";
+import { isRunning } from "./test-processes.ts";
+import { createOne, openProgram, openTestSandbox, valueOf } from "./test-sandbox.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+let sandbox: ObservedSandbox | undefined;
+afterEach(() => sandbox?.close());
+
+/** Loops as long as the action says: `spin` can be interrupted, `hang` only by killing the child, `slow` ends by itself. */
+const slowSource = `
+class Slow(TextGame):
+    max_turns = 1000
+    def reset(self, seed=None):
+        self.start(seed)
+        return self.show("ready")
+    def step(self, action):
+        if action == "spin":
+            while True: pass
+        if action == "hang":
+            sum(range(10 ** 12))
+        if action == "slow":
+            for _ in range(2): sum(range(10 ** 6))
+        return self.tell("done")
+`;
+
+async function episode(handle: ProgramHandle, seed: number, log?: string[]): Promise<string[]> {
+  const { instance, observation } = await createOne(handle, seed);
+  const seen = [observation];
+  for (let turn = 0; turn < 12; turn++) seen.push(valueOf((await handle.step([{ instance, action: `go${turn}` }]))[0]).observation);
+  log?.push("healthy");
+  return seen;
+}
+
+test.each(["spin", "hang"])("a program that runs into its wall limit again and again (%s) holds up others in its lane for one call", async (how) => {
+  sandbox = await openTestSandbox({ wallMsPerCall: 1000, fuelPerCall: 10 ** 9 });
+  const [hostile, healthy] = [await openProgram(sandbox, slowSource, 0), await openProgram(sandbox, healthySource, 0)];
+  const alone = await episode(healthy, 3);
+  const ids = (await hostile.create([1, 2, 3])).map((result) => valueOf(result).instance);
+  const log: string[] = [];
+  const failing = ids.map(async (instance) => {
+    const [result] = await hostile.step([{ instance, action: how }]);
+    log.push(result?.ok === false ? result.failure.code : "ok");
+  });
+  const [together] = await Promise.all([episode(healthy, 3, log), ...failing]);
+  expect(together).toEqual(alone);
+  expect(log.filter((entry) => entry === "timeout")).toHaveLength(3);
+  // The first of them may be under way when the episode begins; then the program is in another lane.
+  expect(log.indexOf("healthy")).toBeLessThan(log.lastIndexOf("timeout"));
+});
+
+test("one long batch gives way to others after each slice", async () => {
+  sandbox = await openTestSandbox({ wallMsPerCall: 60_000 });
+  const [slow, healthy] = [await openProgram(sandbox, slowSource, 0), await openProgram(sandbox, healthySource, 0)];
+  const ids = (await slow.create(Array.from({ length: 18 }, (_, i) => i))).map((result) => valueOf(result).instance);
+  const log: string[] = [];
+  const batch = slow.step(ids.map((instance) => ({ instance, action: "slow" }))).then((results) => {
+    log.push("batch");
+    return results;
+  });
+  await Promise.all([episode(healthy, 1, log), batch]);
+  expect((await batch).every((result) => valueOf(result).observation === "done")).toBe(true);
+  expect(log).toEqual(["healthy", "batch"]);
+});
+
+test("calls are answered by their deadline: waiting and the start of a child count", async () => {
+  sandbox = await openTestSandbox({ wallMsPerCall: 3000, fuelPerCall: 10 ** 9 });
+  const [busy, other] = [await openProgram(sandbox, slowSource, 0), await openProgram(sandbox, healthySource, 0)];
+  const { instance } = await createOne(busy, 1);
+  const spinning = busy.step([{ instance, action: "hang" }]);
+  const begin = monotonicClock();
+  await expect(other.create([1], { deadlineMs: begin + 200 })).rejects.toMatchObject({ code: "sandbox.deadline" });
+  expect(monotonicClock() - begin).toBeLessThan(1500);
+  expect((await spinning)[0]).toMatchObject({ ok: false, failure: { code: "timeout" } });
+  // The child was killed: the next one is being started.
+  await expect(other.create([1], { deadlineMs: monotonicClock() + 1 })).rejects.toMatchObject({ code: "sandbox.deadline" });
+  expect((await episode(other, 1)).length).toBe(13);
+});
+
+test("an episode's fuel is counted exactly, from reset to reset, however its calls are batched", async () => {
+  sandbox = await openTestSandbox({ fuelPerCall: 2000, fuelPerEpisode: 5000 });
+  const handle = await openProgram(sandbox, slowSource.replace('if action == "spin":', 'if action == "use":\n            for _ in range(40_000): pass\n        if action == "spin":'));
+  const failsAt = async (step: (instance: number) => Promise<string[]>): Promise<number> => {
+    const codes = await step((await createOne(handle, 1)).instance);
+    expect(new Set(codes.slice(codes.indexOf("episode-fuel")))).toEqual(new Set(["episode-fuel"]));
+    return codes.indexOf("episode-fuel");
+  };
+  const codeOf = (result: Awaited<ReturnType<ProgramHandle["step"]>>[number] | undefined): string => (result?.ok === false ? result.failure.code : "ok");
+  const batched = await failsAt(async (instance) => (await handle.step(Array.from({ length: 12 }, () => ({ instance, action: "use" })))).map(codeOf));
+  const single = await failsAt(async (instance) => {
+    const codes: string[] = [];
+    for (let i = 0; i < 12; i++) codes.push(codeOf((await handle.step([{ instance, action: "use" }]))[0]));
+    return codes;
+  });
+  expect(batched).toBeGreaterThan(1);
+  expect(single).toBe(batched);
+  const { instance } = await createOne(handle, 1);
+  for (let i = 0; i < 3 * batched; i++) {
+    if (i % batched === 0) valueOf((await handle.reset([{ instance, seed: i }]))[0]);
+    expect(codeOf((await handle.step([{ instance, action: "use" }]))[0])).toBe("ok");
+  }
+});
+
+test("an episode's time is limited over its calls", async () => {
+  sandbox = await openTestSandbox({ wallMsPerCall: 2000, wallMsPerEpisode: 2500, fuelPerCall: 10 ** 9, fuelPerEpisode: 10 ** 12 });
+  const handle = await openProgram(sandbox, slowSource.replace("range(2)", "range(20)"));
+  const { instance } = await createOne(handle, 1);
+  const codes = (await handle.step(Array.from({ length: 12 }, () => ({ instance, action: "slow" })))).map((result) => (result.ok ? "ok" : result.failure.code));
+  expect(codes.at(-1)).toMatch(/^(episode-)?timeout$/);
+});
+
+test("an action longer than the limit is misuse, named", async () => {
+  sandbox = await openTestSandbox({ maxActionChars: 10 });
+  const handle = await openProgram(sandbox, healthySource);
+  const { instance } = await createOne(handle, 1);
+  await expect(handle.step([{ instance, action: "x".repeat(11) }])).rejects.toMatchObject({ code: "sandbox.action-too-large", message: expect.stringContaining("maxActionChars") as string });
+  valueOf((await handle.step([{ instance, action: "x".repeat(10) }]))[0]);
+});
+
+test.runIf(process.platform === "linux")("closing leaves no process, whatever is under way: calls, starts, a program on its way to the slow lane (Linux: /proc)", async () => {
+  const own = await openTestSandbox({ wallMsPerCall: 1000, fuelPerCall: 10 ** 9 }, 2);
+  const hostile = await openProgram(own, slowSource, 0);
+  const healthy = await openProgram(own, healthySource, 1);
+  const ids = (await hostile.create([1, 2])).map((result) => valueOf(result).instance);
+  valueOf((await healthy.create([1]))[0]);
+  const pids = new Set(own.pids());
+  await hostile.step([{ instance: ids[0] ?? 0, action: "hang" }]);
+  const left = [hostile.step([{ instance: ids[1] ?? 0, action: "hang" }]), hostile.create([5]), healthy.create([2, 3])].map((call) => call.then(() => "done", () => "rejected"));
+  await vi.waitFor(() => expect(own.pids().some((pid) => !pids.has(pid))).toBe(true), { timeout: 20_000 });
+  for (const pid of own.pids()) pids.add(pid);
+  await own.close();
+  await Promise.all(left);
+  expect([...pids].filter(isRunning)).toEqual([]);
+  expect(own.pids()).toEqual([]);
+});
