@@ -7,6 +7,11 @@ const nanoPolicy: ConfigInput = {
   sandbox: { limits: { fuelPerCall: 50_000 } },
   /** Examples are cut as in the demonstrations; rejected designs earn nothing, which the other designs of the skill outbid. */
   design: { tasksPerIteration: 12, activeSkills: 3, exampleMaxChars: 160, invalidReward: 0, sampling: { temperature: 0.5 } },
+  /**
+   * No novelty gate: this model writes variants of the families it was shown, in few words, so the gate would refuse
+   * more with every iteration and measure the length of the run. Repetition costs advantage instead (familyPenalty).
+   */
+  gates: { novelty: { enabled: false } },
   advantages: { familyPenalty: 0.5 },
   update: {
     loss: { kind: "policyGradient", entropyCoefficient: 0.01 },

@@ -117,11 +117,19 @@ async function advance(handle: ProgramHandle, running: readonly Running[], turn:
   return true;
 }
 
+/** How a play went, in words. */
+export function outcome({ steps }: Pick<PlayTrace, "steps">): string {
+  const last = steps.at(-1);
+  if (last === undefined) return "no step";
+  const end = last.terminated ? "terminated" : last.truncated ? "truncated" : "not ended";
+  return `reward ${last.reward}, ${end} after ${steps.length} action${steps.length === 1 ? "" : "s"}`;
+}
+
 /** The value of a guest result. @throws Rejection with the failure's code. */
 export function need<T>(result: GuestResult<T> | undefined, call: string, evidence: Evidence): T {
   if (result?.ok === true) return result.value;
   const failure: GuestFailure = result?.failure ?? { code: "protocol", message: "no answer" };
-  throw new Rejection(failure.code, `${call} failed (${failure.code}): ${shorten(failure.message)}`, { call, ...evidence });
+  throw new Rejection(failure.code, `${call} failed (${failure.code}): ${shorten(failure.message)}`, { call, ...evidence, expected: `${call} to return within its limits`, got: `${failure.code}: ${shorten(failure.message)}` });
 }
 
 /** Text cut to what evidence needs. */

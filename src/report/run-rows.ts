@@ -14,6 +14,8 @@ export interface StoredFacts {
   readonly novel?: boolean;
   readonly stateVariables: number;
   readonly programTokens: number;
+  /** Hashes by which later programs are compared with it; present when gate `novelty` was on. */
+  readonly fingerprint?: { readonly program: readonly number[]; readonly text: readonly number[] };
 }
 
 /** Reads the rows that one committed iteration's metrics are computed from. */
