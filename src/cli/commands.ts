@@ -1,8 +1,9 @@
 import type { CommandSpec } from "./arguments.ts";
 import { environmentCommand } from "./environment-command.ts";
 import { evaluateCommand } from "./evaluate-command.ts";
+import { gateCommand } from "./gate-command.ts";
 import { runsCommand } from "./runs-command.ts";
 import { trainCommand } from "./train-command.ts";
 
 /** All commands, in the order in which `--help` lists them. */
-export const commands: readonly CommandSpec[] = [trainCommand, evaluateCommand, runsCommand, environmentCommand];
+export const commands: readonly CommandSpec[] = [trainCommand, evaluateCommand, runsCommand, environmentCommand, gateCommand];
