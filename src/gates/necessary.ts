@@ -35,11 +35,11 @@ async function withStepsRemoved(context: GateContext, cases: readonly SolvedSeed
   });
 }
 
-/** Plays on every seed each different solution of the other seeds. */
+/** Plays on every seed each solution of the other seeds that does not begin with the seed's own. */
 async function withOtherSolutions(context: GateContext, cases: readonly SolvedSeed[]): Promise<Evidence> {
   const { maxOtherSeedWinRate } = context.config.necessary;
-  const distinct = new Map(cases.map(({ solution }) => [canonicalJson(solution), solution]));
-  const plays = cases.flatMap(({ seed, solution }) => [...distinct].flatMap(([key, other]): Play[] => (key === canonicalJson(solution) ? [] : [{ seed, player: script(other) }])));
+  const distinct = [...new Map(cases.map(({ solution }) => [canonicalJson(solution), solution])).values()];
+  const plays = cases.flatMap(({ seed, solution }) => others(solution, distinct).map((other): Play => ({ seed, player: script(other) })));
   const traces = await context.run(plays);
   const winners = traces.filter(({ won }) => won);
   const evidence = { otherSolutions: traces.length, otherSolutionsWin: winners.length };
@@ -52,4 +52,8 @@ async function withOtherSolutions(context: GateContext, cases: readonly SolvedSe
     expected: "a loss, since these actions are the solution of another seed",
     got: outcome(winner),
   });
+}
+
+function others(own: readonly string[], solutions: readonly (readonly string[])[]): (readonly string[])[] {
+  return solutions.filter((solution) => own.some((action, i) => solution[i] !== action));
 }
