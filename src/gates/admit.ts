@@ -11,7 +11,7 @@ import { notTrivial, preSatisfied, solvable, variety } from "./goal.ts";
 import { leak } from "./leak.ts";
 import { necessary } from "./necessary.ts";
 import { type ArchivedProgram, type Fingerprint, fingerprintOf, novelty } from "./novelty.ts";
-import { shorten } from "./probe.ts";
+import { closeQuietly, shorten } from "./probe.ts";
 import { type AdmissionRecord, type Evidence, type GateResult, Rejection } from "./record.ts";
 
 /** A designer's reply and what was extracted from it. */
@@ -191,12 +191,4 @@ async function lookAgain(context: GateContext): Promise<Pick<Admission, "observa
     solutions: solutions.map((result) => (result.ok ? result.value : [])),
     ...(context.config.novelty.enabled ? { fingerprint: await fingerprintOf(context) } : {}),
   };
-}
-
-async function closeQuietly(handle: ProgramHandle): Promise<void> {
-  try {
-    await handle.close();
-  } catch (error) {
-    if (!(error instanceof SpadeError) || error.boundary !== "sandbox") throw error;
-  }
 }

@@ -5,7 +5,7 @@ import { deriveSeed } from "../core/seed.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { GatesConfig } from "./config.ts";
 import { type GateContext, gateContext } from "./context.ts";
-import { outcome, type Play, type PlayTrace, script, shorten } from "./probe.ts";
+import { closeQuietly, outcome, type Play, type PlayTrace, script, shorten } from "./probe.ts";
 import { type Evidence, Rejection } from "./record.ts";
 import { isNumber, isWord, listedOptions, occurrences, plainTokens, textTokens } from "./text.ts";
 
@@ -103,8 +103,12 @@ export async function judgeHint(hint: string, judgement: HintJudgement): Promise
   try {
     const opened = await sandbox.open(program);
     if (!opened.ok) return refused(opened.failure.code, `The program could not be loaded to play the hint: ${shorten(opened.failure.message)}`, {});
-    await using handle = { value: opened.value, [Symbol.asyncDispose]: () => opened.value.close() };
-    return (await playHint(hint, gateContext({ config, sandbox, program, handle: handle.value, document: "", archive: [], seed, clock }))) ?? words;
+    const handle = opened.value;
+    try {
+      return (await playHint(hint, gateContext({ config, sandbox, program, handle, document: "", archive: [], seed, clock }))) ?? words;
+    } finally {
+      await closeQuietly(handle);
+    }
   } catch (error) {
     if (error instanceof Rejection) return refused(error.code, error.message, error.evidence);
     if (error instanceof SpadeError && error.boundary === "sandbox") return refused(error.code, `The hint could not be played: ${shorten(error.message)}`, {});

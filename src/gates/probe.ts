@@ -1,5 +1,6 @@
 import { deriveSeed, Rng } from "../core/seed.ts";
 import { isWin } from "../core/episode.ts";
+import { SpadeError } from "../core/errors.ts";
 import type { GuestFailure, GuestResult, InstanceId, ProgramHandle, StepValue } from "../sandbox/sandbox.ts";
 import { type Evidence, Rejection } from "./record.ts";
 
@@ -141,4 +142,13 @@ export function shorten(text: string): string {
 export function probeSeeds(count: number, seed: number): number[] {
   const small = Math.ceil(count / 2);
   return Array.from({ length: count }, (_, i) => (i < small ? i : deriveSeed(seed, "probe", i)));
+}
+
+/** Closes a program; a fault of its child is of no more interest then. */
+export async function closeQuietly(handle: ProgramHandle): Promise<void> {
+  try {
+    await handle.close();
+  } catch (error) {
+    if (!(error instanceof SpadeError) || error.boundary !== "sandbox") throw error;
+  }
 }
