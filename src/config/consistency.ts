@@ -12,7 +12,7 @@ export function contradictions(config: Config): readonly Contradiction[] {
   return [...designContradictions(config), ...rewardContradictions(config)];
 }
 
-function designContradictions({ design, play, update, curriculum }: Config): readonly Contradiction[] {
+function designContradictions({ design, play, update, curriculum, gates }: Config): readonly Contradiction[] {
   const found: Contradiction[] = [];
   const unless = (holds: boolean, path: string, message: string): void => {
     if (!holds) found.push({ path, message });
@@ -35,6 +35,7 @@ function designContradictions({ design, play, update, curriculum }: Config): rea
       `is ${sampling.maxTokens} and leaves no room for a prompt in play.contextLength ${play.contextLength}`,
     );
   }
+  unless(gates.audit?.enabled !== true, "gates.audit.enabled", "is true, but a run has no auditor yet; the gate serves callers of admit() that bring one");
   const [low, high] = curriculum.positiveBand;
   unless(low <= high, "curriculum.positiveBand", `[${low}, ${high}] is empty: the first number must not exceed the second`);
   return found;

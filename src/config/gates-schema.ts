@@ -9,6 +9,7 @@ function gate<Limits extends z.ZodRawShape>(limits: Limits) {
 
 /** Overrides of `defaultGates`, whose comments say what each limit means; the turn limit is `play.maxTurns`. */
 export const gatesSchema = z.strictObject({
+  profile: z.enum(["own", "foreign"]).exactOptional(),
   probeSeeds: z.int().min(2).exactOptional(),
   wallMsPerGate: count,
   grounded: gate({ minGroundedWords: z.int().min(0).exactOptional(), maxForeignShare: share }),
@@ -19,6 +20,10 @@ export const gatesSchema = z.strictObject({
   variety: gate({ minDistinct: count }),
   "pre-satisfied": gate({}),
   solvable: gate({}),
+  necessary: gate({ minNecessarySteps: count, maxOtherSeedWinRate: share }),
   "not-trivial": gate({ maxWinRate: share, finalists: count, finalSeeds: count }),
   leak: gate({ maxShare: share, longTokens: count, freshSeeds: count }),
+  novelty: gate({ maxProgramSimilarity: share, maxTextSimilarity: share }),
+  audit: gate({ seeds: count }),
+  hint: gate({ maxChars: count, maxOverlap: share, minPairs: count, maxWinRate: share, freshSeeds: count }),
 });

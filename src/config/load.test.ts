@@ -84,6 +84,7 @@ describe("errors", () => {
     ["a regret that can never be measured", { play: { seedsPerEnvironment: 1, playsPerSeed: 4, hintPlaysPerSeed: 4 } }, "config.invalid", "needs at least 2 seeds"],
     ["too few episodes for the reward", { play: { hintPlaysPerSeed: 0 } }, "config.invalid", "smaller arm gets only 0"],
     ["a delay that outlives the policy lag", { design: { regenerateEvery: 4 } }, "config.invalid", "grow 3 versions old"],
+    ["an audit without an auditor", { gates: { audit: { enabled: true } } }, "config.invalid", "gates.audit.enabled is true, but a run has no auditor"],
     ["a prompt without room", { design: { sampling: { maxTokens: 1024 } } }, "config.invalid", "design.sampling.maxTokens"],
     ["a sampled distribution that the loss does not model", { play: { sampling: { temperature: 0 } } }, "config.samplingMismatch", "play.sampling samples at temperature 0"],
     ["truncated sampling", { design: { sampling: { topK: 20 } } }, "config.samplingMismatch", "allowSamplingMismatch"],

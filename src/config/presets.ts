@@ -9,6 +9,11 @@ const nanoPolicy: ConfigInput = {
   design: { tasksPerIteration: 16, maxAttempts: 1, activeSkills: 3, exampleMaxChars: 160, invalidReward: 0, sampling: { temperature: 0.5 } },
   /** Half of what the agent plays is drawn from the archive by learnability: about half of the new programs teach it nothing. */
   curriculum: { replays: 8 },
+  /**
+   * No novelty gate: this model writes variants of the families it was shown, in few words, so the gate would refuse
+   * more with every iteration and measure the length of the run. Repetition costs advantage instead (familyPenalty).
+   */
+  gates: { novelty: { enabled: false } },
   advantages: { familyPenalty: 0.5 },
   update: {
     loss: { kind: "policyGradient", entropyCoefficient: 0.01 },

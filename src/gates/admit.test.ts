@@ -33,7 +33,7 @@ describe("good programs", () => {
   it.each(Object.entries(goodPrograms))("%s is admitted", async (_name, source) => {
     const admission = await judge(source);
     expect(rejectingGate(admission.record)).toBeUndefined();
-    expect(admission.record.gates.map(({ id, verdict }) => [id, verdict])).toEqual(gateIds.map((id) => [id, "pass"]));
+    expect(admission.record.gates.map(({ id, verdict }) => [id, verdict])).toEqual(gateIds.map((id) => [id, id === "audit" ? "off" : "pass"]));
     expect(admission.solutions.length).toBe(defaultGates.probeSeeds);
     expect(admission.trivialWinRate).toBeLessThan(0.5);
   });
@@ -53,7 +53,7 @@ describe("bad programs", () => {
   it("T10: names the seed on which the goal holds at reset", async () => {
     const rejected = rejectingGate((await judge(badPrograms["is won at reset on seed 3"]!.source)).record);
     expect(rejected?.message).toContain("pre-satisfied on 1/8 seeds: 3");
-    expect(rejected?.evidence).toEqual({ seeds: [3] });
+    expect(rejected?.evidence).toMatchObject({ seeds: [3], seed: 3, actions: ["done"], got: "reward 1, terminated after 1 action" });
   });
 });
 

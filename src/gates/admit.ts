@@ -3,12 +3,15 @@ import type { Extraction, Program } from "../core/environment.ts";
 import { messageOf, SpadeError } from "../core/errors.ts";
 import { deriveSeed } from "../core/seed.ts";
 import type { ProgramFacts, ProgramHandle, Sandbox } from "../sandbox/sandbox.ts";
+import { audit, type Auditor } from "./audit.ts";
 import { determinism, grounded, resources, robustness, shape } from "./behaviour.ts";
 import { type GateId, gateIds, type GatesConfig } from "./config.ts";
 import { type GateContext, gateContext } from "./context.ts";
 import { notTrivial, preSatisfied, solvable, variety } from "./goal.ts";
 import { leak } from "./leak.ts";
-import { shorten } from "./probe.ts";
+import { necessary } from "./necessary.ts";
+import { type ArchivedProgram, type Fingerprint, fingerprintOf, novelty } from "./novelty.ts";
+import { closeQuietly, shorten } from "./probe.ts";
 import { type AdmissionRecord, type Evidence, type GateResult, Rejection } from "./record.ts";
 
 /** A designer's reply and what was extracted from it. */
@@ -26,6 +29,10 @@ export interface AdmitOptions {
   readonly config: GatesConfig;
   /** Run seed; the gates' choices are derived from it and the candidate's id. */
   readonly seed: number;
+  /** Earlier programs, for gate `novelty`. Default: none. */
+  readonly archive?: readonly ArchivedProgram[];
+  /** Needed when gate `audit` is on. */
+  readonly auditor?: Auditor;
   /** Measures `wallMsPerGate`. Default: the monotonic clock. */
   readonly clock?: Clock;
 }
@@ -44,6 +51,8 @@ export interface Admission {
   /** First observations and solutions on the probe seeds; empty unless admitted. */
   readonly observations: readonly string[];
   readonly solutions: readonly (readonly string[])[];
+  /** What later programs are compared with; present when it was admitted and gate `novelty` is on. */
+  readonly fingerprint?: Fingerprint;
 }
 
 type Gate = (context: GateContext) => Promise<Evidence>;
@@ -57,30 +66,35 @@ const loadedGates: Readonly<Record<Exclude<GateId, "extract" | "parse" | "load">
   variety,
   "pre-satisfied": preSatisfied,
   solvable,
+  necessary,
   "not-trivial": notTrivial,
   leak,
+  novelty,
+  audit,
 };
 
 /**
  * Runs the gates on a candidate, in order, up to the first that rejects. Fails closed: a gate that cannot finish,
  * whatever the reason, rejects. Equal candidates, seeds and configurations give equal admissions.
+ * @throws SpadeError gate.noAuditor when the audit is on and there is nobody to do it
  */
 export async function admit(candidate: Candidate, options: AdmitOptions & { readonly lane?: number }): Promise<Admission> {
-  const { config, sandbox, clock = monotonicClock } = options;
+  const { config, sandbox, archive = [], auditor, clock = monotonicClock } = options;
+  if (config.audit.enabled && auditor === undefined) throw new SpadeError("gate.noAuditor", "Gate audit is on, but no auditor was given. Set gates.audit.enabled to false, or pass an auditor to admit().");
   const results: GateResult[] = [];
   const opened = await openCandidate(candidate, options, results);
   const base = { maxTurns: config.maxTurns, trivialWinRate: 0, observations: [], solutions: [] };
-  if (opened.handle === undefined) return { ...base, record: recordOf(candidate, results), ...(opened.program === undefined ? {} : { program: opened.program }) };
+  if (opened.handle === undefined) return { ...base, record: recordOf(candidate, results, config), ...(opened.program === undefined ? {} : { program: opened.program }) };
   const { program, handle } = opened;
   try {
     const seed = deriveSeed(options.seed, "gates", candidate.id);
-    const context = gateContext({ config, sandbox, program, handle, document: candidate.document, seed, clock });
+    const context = gateContext({ config, sandbox, program, handle, document: candidate.document, archive, seed, clock, ...(auditor === undefined ? {} : { auditor }) });
     for (const id of gateIds) {
       if (id === "extract" || id === "parse" || id === "load" || results.at(-1)?.verdict === "reject") continue;
       context.startGate();
       results.push(config[id].enabled ? await runGate(id, () => loadedGates[id](context)) : { id, verdict: "off", code: "off", message: "Switched off.", evidence: {} });
     }
-    const record = recordOf(candidate, results);
+    const record = recordOf(candidate, results, config);
     const trivialWinRate = results.find(({ id }) => id === "not-trivial")?.evidence["trivialWinRate"];
     const known = record.verdict === "admitted" ? await lookAgain(context) : {};
     return { ...base, ...known, record, program, facts: handle.facts, maxTurns: context.maxTurns, trivialWinRate: typeof trivialWinRate === "number" ? trivialWinRate : 0 };
@@ -151,7 +165,8 @@ async function openGuarded(program: Program, { sandbox, lane }: AdmitOptions & {
 /** The boundary at which a gate's rejection becomes a result. Any other error rejects too; only a broken invariant goes through. */
 async function runGate(id: GateId, gate: () => Promise<Evidence>): Promise<GateResult> {
   try {
-    return passed(id, await gate());
+    const { notApplicable, ...evidence } = await gate();
+    return typeof notApplicable === "string" ? { id, verdict: "not-applicable", code: "not-applicable", message: notApplicable, evidence } : passed(id, evidence);
   } catch (error) {
     if (error instanceof Rejection) return { id, verdict: "reject", code: error.code, message: error.message, evidence: error.evidence };
     if (error instanceof SpadeError && error.boundary === "internal") throw error;
@@ -164,20 +179,16 @@ function passed(id: GateId, evidence: Evidence): GateResult {
   return { id, verdict: "pass", code: "pass", message: "", evidence };
 }
 
-function recordOf({ text }: Candidate, results: readonly GateResult[]): AdmissionRecord {
+function recordOf({ text }: Candidate, results: readonly GateResult[], { profile }: GatesConfig): AdmissionRecord {
   const gates = gateIds.map((id): GateResult => results.find((result) => result.id === id) ?? { id, verdict: "not-run", code: "not-run", message: "An earlier gate rejected.", evidence: {} });
-  return { candidate: text, verdict: gates.some(({ verdict }) => verdict === "reject") ? "rejected" : "admitted", gates };
+  return { candidate: text, verdict: gates.some(({ verdict }) => verdict === "reject") ? "rejected" : "admitted", profile, gates };
 }
 
-async function lookAgain(context: GateContext): Promise<Pick<Admission, "observations" | "solutions">> {
+async function lookAgain(context: GateContext): Promise<Pick<Admission, "observations" | "solutions" | "fingerprint">> {
   const solutions = await context.solutions();
-  return { observations: await context.observations(), solutions: solutions.map((result) => (result.ok ? result.value : [])) };
-}
-
-async function closeQuietly(handle: ProgramHandle): Promise<void> {
-  try {
-    await handle.close();
-  } catch (error) {
-    if (!(error instanceof SpadeError) || error.boundary !== "sandbox") throw error;
-  }
+  return {
+    observations: await context.observations(),
+    solutions: solutions.map((result) => (result.ok ? result.value : [])),
+    ...(context.config.novelty.enabled ? { fingerprint: await fingerprintOf(context) } : {}),
+  };
 }

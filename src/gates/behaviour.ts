@@ -3,7 +3,7 @@ import { deriveSeed } from "../core/seed.ts";
 import type { ProgramHandle } from "../sandbox/sandbox.ts";
 import { type GateContext, solvedSeeds } from "./context.ts";
 import { namedActionPlayer } from "./players.ts";
-import { need, type Play, type PlayTrace, script, shorten } from "./probe.ts";
+import { need, outcome, type Play, type PlayTrace, script, shorten } from "./probe.ts";
 import { type Evidence, Rejection } from "./record.ts";
 import { contentWords } from "./text.ts";
 
@@ -17,10 +17,10 @@ export function grounded({ config, handle, document }: GateContext): Promise<Evi
   const foreign = words.filter((word) => !known.has(word));
   const evidence = { grounded: shared.slice(0, 20), foreign: foreign.slice(0, 20), words: words.length };
   if (shared.length < minGroundedWords) {
-    throw new Rejection("ungrounded", `${shared.length} content words of the program's strings occur in the document; at least ${minGroundedWords} are expected.`, evidence);
+    throw new Rejection("ungrounded", `${shared.length} content words of the program's strings occur in the document; at least ${minGroundedWords} are expected.`, { ...evidence, expected: `at least ${minGroundedWords} words of the document`, got: shared.length });
   }
   if (foreign.length > maxForeignShare * words.length) {
-    throw new Rejection("foreign", `${foreign.length} of ${words.length} content words of the program's strings are foreign to the document; at most ${maxForeignShare} of them may be.`, evidence);
+    throw new Rejection("foreign", `${foreign.length} of ${words.length} content words of the program's strings are foreign to the document; at most ${maxForeignShare} of them may be.`, { ...evidence, expected: `at most ${maxForeignShare * words.length} foreign words`, got: foreign.length });
   }
   return Promise.resolve(evidence);
 }
@@ -36,9 +36,9 @@ export async function shape(context: GateContext): Promise<Evidence> {
     for (const step of steps) {
       if (!Number.isFinite(step.reward) || Math.abs(step.reward) > config.shape.maxAbsoluteReward) {
         const limit = config.shape.maxAbsoluteReward;
-        throw new Rejection("reward", `step returned the reward ${step.reward}; expected a finite number within [-${limit}, ${limit}].`, { seed, actions });
+        throw new Rejection("reward", `step returned the reward ${step.reward}; expected a finite number within [-${limit}, ${limit}].`, { seed, actions: actions.map(shorten), expected: `a finite reward within [-${limit}, ${limit}]`, got: String(step.reward) });
       }
-      if (!step.terminated && !step.truncated) requireText(step.observation, "step", { seed, actions });
+      if (!step.terminated && !step.truncated) requireText(step.observation, "step", { seed, actions: actions.map(shorten) });
     }
   }
   await resetTwice(handle, seeds[0] ?? 0);
@@ -46,7 +46,7 @@ export async function shape(context: GateContext): Promise<Evidence> {
 }
 
 function requireText(text: string, call: string, evidence: Evidence): void {
-  if (text.trim() === "") throw new Rejection("observation", `${call} returned an empty observation; expected a text that says what is seen.`, evidence);
+  if (text.trim() === "") throw new Rejection("observation", `${call} returned an empty observation; expected a text that says what is seen.`, { ...evidence, expected: "a text", got: "an empty text" });
 }
 
 async function resetTwice(handle: ProgramHandle, seed: number): Promise<void> {
@@ -88,7 +88,7 @@ export async function robustness(context: GateContext): Promise<Evidence> {
   const winner = traces.find(({ won }) => won);
   if (winner !== undefined) {
     const action = shorten(winner.actions.at(-1) ?? "");
-    throw new Rejection("wins", `The odd action ${JSON.stringify(action)} wins on seed ${winner.seed}; expected a loss or a complaint.`, { seed: winner.seed, action });
+    throw new Rejection("wins", `The odd action ${JSON.stringify(action)} wins on seed ${winner.seed}; expected a loss or a complaint.`, { seed: winner.seed, actions: winner.actions.map(shorten), expected: "a loss or a complaint", got: outcome(winner) });
   }
   return { seeds: seedsUsed, actions: oddActions.length };
 }
@@ -134,18 +134,30 @@ async function determinismPlays(context: GateContext): Promise<Play[]> {
 async function openElsewhere({ sandbox, program, handle }: GateContext): Promise<ProgramHandle> {
   const opened = await sandbox.open(program, { lane: (handle.lane + 1) % sandbox.lanes });
   if (opened.ok) return opened.value;
-  throw new Rejection("nondeterministic", `The program loads in one process but not in another (${opened.failure.code}).`, { message: shorten(opened.failure.message) });
+  throw new Rejection("nondeterministic", `The program loads in one process but not in another (${opened.failure.code}).`, { expected: "the program to load everywhere", got: `${opened.failure.code}: ${shorten(opened.failure.message)}` });
 }
 
 function compare(where: string, expected: readonly PlayTrace[], actual: readonly PlayTrace[]): void {
   expected.forEach((trace, i) => {
     const other = actual[i];
     if (other !== undefined && canonicalJson(trace) === canonicalJson(other)) return;
-    const evidence = { seed: trace.seed, actions: trace.actions.slice(0, 5).map(shorten), first: summary(trace), second: other === undefined ? null : summary(other) };
+    const [expected, got] = firstDifference(readable(trace), other === undefined ? [] : readable(other));
+    const evidence = { seed: trace.seed, actions: trace.actions.slice(0, 5).map(shorten), where, expected, got };
     throw new Rejection("nondeterministic", `Seed ${trace.seed} and the same actions give a different trace ${where}; expected equal observations, rewards and ends.`, evidence);
   });
 }
 
-function summary({ observation, steps }: PlayTrace): Evidence {
-  return { observation: shorten(observation), steps: steps.slice(0, 5).map((step) => ({ observation: shorten(step.observation), reward: step.reward })) };
+/** A trace as one text per call. */
+function readable({ observation, actions, steps }: PlayTrace): string[] {
+  return [`reset: ${observation}`, ...steps.map((step, i) => `action ${i} ${JSON.stringify(actions[i])}: ${canonicalJson(step)}`)];
+}
+
+/** The first call whose answers differ, from a little before the place. */
+function firstDifference(first: readonly string[], second: readonly string[]): readonly [string, string] {
+  const at = Array.from({ length: Math.max(first.length, second.length) }).findIndex((_, i) => first[i] !== second[i]);
+  const [a, b] = [first[at] ?? "nothing", second[at] ?? "nothing"];
+  const place = Array.from(a).findIndex((_, i) => a[i] !== b[i]);
+  const from = Math.max(0, (place < 0 ? a.length : place) - 60);
+  const cut = (text: string): string => shorten(from === 0 ? text : `…${text.slice(from)}`);
+  return [cut(a), cut(b)];
 }

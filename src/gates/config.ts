@@ -11,8 +11,11 @@ export const gateIds = [
   "variety",
   "pre-satisfied",
   "solvable",
+  "necessary",
   "not-trivial",
   "leak",
+  "novelty",
+  "audit",
 ] as const;
 
 export type GateId = (typeof gateIds)[number];
@@ -23,6 +26,11 @@ interface Switch {
 
 /** Limits of the gates. `extract`, `parse` and `load` have no switch: without a loaded program there is nothing to judge. */
 export interface GatesConfig {
+  /**
+   * `own`: programs written for these gates. `foreign`: programs of other pools, whose `solution()` may be missing or
+   * free text; `solvable` and `necessary` are then not applicable, and the record says so.
+   */
+  readonly profile: "own" | "foreign";
   /** Seeds on which every gate probes; the first half is 0, 1, 2 …, the rest is derived from the admission's seed. */
   readonly probeSeeds: number;
   /** Turn limit of a run; a program may declare a lower one. */
@@ -48,6 +56,12 @@ export interface GatesConfig {
   };
   readonly "pre-satisfied": Switch;
   readonly solvable: Switch;
+  readonly necessary: Switch & {
+    /** Steps whose removal must make the solution lose, on at least one probe seed; solutions of one step are not looked at. */
+    readonly minNecessarySteps: number;
+    /** Highest admissible share of won plays of another probe seed's solution, where the two differ. */
+    readonly maxOtherSeedWinRate: number;
+  };
   readonly "not-trivial": Switch & {
     /** Highest admissible win rate of the best trivial policy. */
     readonly maxWinRate: number;
@@ -63,10 +77,31 @@ export interface GatesConfig {
     /** Seeds on which a cue found on the probe seeds is measured again. */
     readonly freshSeeds: number;
   };
+  /** An archive entry is too near when the program and its text are both more alike than these (Jaccard index, in [0, 1]). */
+  readonly novelty: Switch & {
+    readonly maxProgramSimilarity: number;
+    readonly maxTextSimilarity: number;
+  };
+  readonly audit: Switch & {
+    /** Probe seeds whose first observation the auditor is shown. */
+    readonly seeds: number;
+  };
+  /** Gate 13 for the hint, which is written after admission: `judgeHint`. */
+  readonly hint: Switch & {
+    readonly maxChars: number;
+    /** Share of a solution's pairs of neighbouring tokens that may stand in the hint; solutions of fewer than `minPairs` are not looked at. */
+    readonly maxOverlap: number;
+    readonly minPairs: number;
+    /** Highest admissible win rate of a play that does what the hint literally says; 1: not played. */
+    readonly maxWinRate: number;
+    /** Seeds on which a play that won too often on the probe seeds is measured again. */
+    readonly freshSeeds: number;
+  };
 }
 
 /** Defaults of every limit. */
 export const defaultGates: GatesConfig = {
+  profile: "own",
   probeSeeds: 8,
   maxTurns: 25,
   wallMsPerGate: 30_000,
@@ -78,6 +113,10 @@ export const defaultGates: GatesConfig = {
   variety: { enabled: true, minDistinct: 4 },
   "pre-satisfied": { enabled: true },
   solvable: { enabled: true },
+  necessary: { enabled: true, minNecessarySteps: 1, maxOtherSeedWinRate: 0.5 },
   "not-trivial": { enabled: true, maxWinRate: 0.5, finalists: 2, finalSeeds: 24 },
   leak: { enabled: true, maxShare: 0.7, longTokens: 3, freshSeeds: 16 },
+  novelty: { enabled: true, maxProgramSimilarity: 0.9, maxTextSimilarity: 0.8 },
+  audit: { enabled: false, seeds: 2 },
+  hint: { enabled: true, maxChars: 2000, maxOverlap: 0.6, minPairs: 4, maxWinRate: 0.5, freshSeeds: 24 },
 };

@@ -1,7 +1,9 @@
 import type { Clock } from "../core/clock.ts";
 import type { Program } from "../core/environment.ts";
 import type { GuestResult, ProgramHandle, Sandbox } from "../sandbox/sandbox.ts";
+import type { Auditor } from "./audit.ts";
 import type { GatesConfig } from "./config.ts";
+import type { ArchivedProgram } from "./novelty.ts";
 import { need, type Play, type PlayTrace, probeSeeds, runPlays } from "./probe.ts";
 import { Rejection } from "./record.ts";
 
@@ -13,6 +15,10 @@ export interface GateContext {
   readonly handle: ProgramHandle;
   /** Text of the grounding document. */
   readonly document: string;
+  /** Programs that a new one is compared with. */
+  readonly archive: readonly ArchivedProgram[];
+  /** Present when the audit is on. */
+  readonly auditor?: Auditor;
   /** Seed of every random choice of the gates. */
   readonly seed: number;
   readonly seeds: readonly number[];
@@ -46,30 +52,25 @@ export interface RunOptions {
 }
 
 /** Options of `gateContext`. */
-export type ContextOptions = Pick<GateContext, "config" | "sandbox" | "program" | "handle" | "document" | "seed"> & { readonly clock: Clock };
+export type ContextOptions = Pick<GateContext, "config" | "sandbox" | "program" | "handle" | "document" | "archive" | "auditor" | "seed"> & { readonly clock: Clock };
 
 /** Plays at once in one program; more would only cost memory. */
 const defaultWidth = 32;
 
 /** Makes a context; first observations and solutions are read once, when first asked for. */
 export function gateContext(options: ContextOptions): GateContext {
-  const { config, handle, sandbox, seed, program, document, clock } = options;
+  const { config, handle, sandbox, seed, clock } = options;
   const seeds = probeSeeds(config.probeSeeds, seed);
   const maxTurns = Math.max(1, Math.min(config.maxTurns, handle.facts.maxTurns ?? config.maxTurns));
   let started = clock();
   const checkTime = (): void => {
     if (clock() - started <= config.wallMsPerGate) return;
-    throw new Rejection("timeout", `The gate took longer than ${config.wallMsPerGate} ms; the program is too slow to be judged.`);
+    throw new Rejection("timeout", `The gate took longer than ${config.wallMsPerGate} ms; the program is too slow to be judged.`, { expected: `at most ${config.wallMsPerGate} ms`, got: "more" });
   };
   let first: Promise<FirstLook> | undefined;
   const look = (): Promise<FirstLook> => (first ??= firstLook(handle, seeds));
   return {
-    config,
-    sandbox,
-    program,
-    handle,
-    document,
-    seed,
+    ...options,
     seeds,
     maxTurns,
     observations: async () => (await look()).observations,

@@ -1,5 +1,6 @@
 import { deriveSeed } from "../core/seed.ts";
 import { type GateContext, solved, type SolvedSeed, solvedSeeds } from "./context.ts";
+import { shorten } from "./probe.ts";
 import { type Evidence, Rejection } from "./record.ts";
 import { isNumber, listedOptions, occurrences, plainTokens } from "./text.ts";
 
@@ -23,13 +24,20 @@ export async function leak(context: GateContext): Promise<Evidence> {
     const fresh = solved(seeds, await context.lookAt(seeds)).map(readCase);
     const count = fresh.filter(({ text, solution }) => cuesOf(text, solution).has(cue.text)).length;
     Object.assign(evidence, { cue: cue.text, probed: cue.count / cases.length, fresh: count / freshSeeds });
-    if (count > maxShare * freshSeeds) throw new Rejection("cue", `The first observation prints the solution right after "${cue.text}" on ${count}/${freshSeeds} fresh seeds.`, evidence);
+    if (count > maxShare * freshSeeds) throw new Rejection("cue", `The first observation prints the solution right after "${cue.text}" on ${count}/${freshSeeds} fresh seeds.`, { ...evidence, ...shown(fresh.find(({ text, solution }) => cuesOf(text, solution).has(cue.text))) });
   }
   const verbatim = cases.filter(({ observation, text, solution }) => solution.length >= longTokens && occurrences(text, solution).length > 0 && !isListed(observation, solution));
   if (verbatim.length > maxShare * cases.length) {
-    throw new Rejection("verbatim", `The first observation contains the solution verbatim on ${verbatim.length}/${cases.length} seeds.`, { seeds: verbatim.map(({ seed }) => seed) });
+    throw new Rejection("verbatim", `The first observation contains the solution verbatim on ${verbatim.length}/${cases.length} seeds.`, { seeds: verbatim.map(({ seed }) => seed), ...shown(verbatim[0]) });
   }
   return { ...evidence, verbatim: verbatim.length };
+}
+
+/** A seed on which the observation tells the solution. */
+function shown(found: Case | undefined): Evidence {
+  if (found === undefined) return {};
+  const { seed, observation, solution } = found;
+  return { seed, expected: "an observation that does not tell the solution", got: shorten(observation), solution: shorten(solution.join(" ")) };
 }
 
 interface Case {
@@ -65,29 +73,4 @@ function cuesOf(text: readonly string[], solution: readonly string[]): Set<strin
 
 function isListed(observation: string, solution: readonly string[]): boolean {
   return listedOptions(observation).some((option) => plainTokens(option).join(" ") === solution.join(" "));
-}
-
-/** Verdict on a hint. */
-export interface HintVerdict {
-  readonly verdict: "pass" | "reject";
-  readonly code: "pass" | "empty" | "long" | "verbatim";
-  readonly message: string;
-}
-
-/**
- * Checks that a hint gives no solution away. A solution of at least two tokens, or a number of at least three digits,
- * must not stand in the hint on any seed; a shorter one (a direction, a small number: hints cannot avoid those) must not
- * stand in it on more than half of the seeds, unless the hint names several of the solutions, as a list of options does.
- */
-export function checkHint(hint: string, options: { readonly solutions: readonly (readonly string[])[]; readonly maxChars?: number }): HintVerdict {
-  const { solutions, maxChars = 2000 } = options;
-  if (hint.trim() === "") return { verdict: "reject", code: "empty", message: "The hint is empty." };
-  if (hint.length > maxChars) return { verdict: "reject", code: "long", message: `The hint has ${hint.length} characters; at most ${maxChars} are allowed.` };
-  const text = plainTokens(hint);
-  const present = solutions.map((actions) => plainTokens(actions.join(" "))).filter((solution) => occurrences(text, solution).length > 0);
-  const long = present.find((solution) => solution.length >= 2 || /^-?\d{3,}/.test(solution[0] ?? ""));
-  const distinct = new Set(present.map((solution) => solution.join(" "))).size;
-  const leaked = long ?? (distinct === 1 && present.length > solutions.length / 2 ? present[0] : undefined);
-  if (leaked === undefined) return { verdict: "pass", code: "pass", message: "The hint contains no solution." };
-  return { verdict: "reject", code: "verbatim", message: `The hint contains the solution "${leaked.join(" ")}".` };
 }

@@ -1,5 +1,6 @@
 import { deriveSeed, Rng } from "../core/seed.ts";
 import { isWin } from "../core/episode.ts";
+import { SpadeError } from "../core/errors.ts";
 import type { GuestFailure, GuestResult, InstanceId, ProgramHandle, StepValue } from "../sandbox/sandbox.ts";
 import { type Evidence, Rejection } from "./record.ts";
 
@@ -117,11 +118,19 @@ async function advance(handle: ProgramHandle, running: readonly Running[], turn:
   return true;
 }
 
+/** How a play went, in words. */
+export function outcome({ steps }: Pick<PlayTrace, "steps">): string {
+  const last = steps.at(-1);
+  if (last === undefined) return "no step";
+  const end = last.terminated ? "terminated" : last.truncated ? "truncated" : "not ended";
+  return `reward ${last.reward}, ${end} after ${steps.length} action${steps.length === 1 ? "" : "s"}`;
+}
+
 /** The value of a guest result. @throws Rejection with the failure's code. */
 export function need<T>(result: GuestResult<T> | undefined, call: string, evidence: Evidence): T {
   if (result?.ok === true) return result.value;
   const failure: GuestFailure = result?.failure ?? { code: "protocol", message: "no answer" };
-  throw new Rejection(failure.code, `${call} failed (${failure.code}): ${shorten(failure.message)}`, { call, ...evidence });
+  throw new Rejection(failure.code, `${call} failed (${failure.code}): ${shorten(failure.message)}`, { call, ...evidence, expected: `${call} to return within its limits`, got: `${failure.code}: ${shorten(failure.message)}` });
 }
 
 /** Text cut to what evidence needs. */
@@ -133,4 +142,13 @@ export function shorten(text: string): string {
 export function probeSeeds(count: number, seed: number): number[] {
   const small = Math.ceil(count / 2);
   return Array.from({ length: count }, (_, i) => (i < small ? i : deriveSeed(seed, "probe", i)));
+}
+
+/** Closes a program; a fault of its child is of no more interest then. */
+export async function closeQuietly(handle: ProgramHandle): Promise<void> {
+  try {
+    await handle.close();
+  } catch (error) {
+    if (!(error instanceof SpadeError) || error.boundary !== "sandbox") throw error;
+  }
 }

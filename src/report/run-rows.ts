@@ -14,6 +14,8 @@ export interface StoredFacts {
   readonly novel?: boolean;
   readonly stateVariables: number;
   readonly programTokens: number;
+  /** Hashes by which later programs are compared with it; present when gate `novelty` was on. */
+  readonly fingerprint?: { readonly program: readonly number[]; readonly text: readonly number[] };
 }
 
 /** Kind of the event that names the environments an iteration replayed from the archive. */

@@ -5,8 +5,10 @@ import { append, type TrainableTrajectory } from "../core/trajectory.ts";
 import { extractProgram } from "../designer/extract.ts";
 import { compactPrompts } from "../designer/prompts.ts";
 import { admitAll, type Admission } from "../gates/admit.ts";
-import { checkHint, type HintVerdict } from "../gates/leak.ts";
+import { type HintVerdict, judgeHint } from "../gates/hint.ts";
+import type { ArchivedProgram } from "../gates/novelty.ts";
 import type { Sample } from "../policy/policy.ts";
+import { storedEnvironments } from "../report/run-rows.ts";
 import type { ProgramFacts } from "../sandbox/sandbox.ts";
 import { type Dependencies, stageReporter } from "./dependencies.ts";
 
@@ -44,13 +46,20 @@ export interface HintCall {
 export async function writeDesigns(iteration: number, tasks: readonly DesignTask[], deps: Dependencies): Promise<Design[]> {
   const { maxAttempts } = deps.config.design;
   const designs: Design[] = [];
+  const archive = earlierPrograms(deps);
   let pending = tasks;
   for (let attempt = 0; attempt < maxAttempts && pending.length > 0; attempt++) {
-    const round = await judge(iteration, await sampleDesigns(iteration, pending, attempt, deps), deps);
+    const round = await judge(iteration, { drafts: await sampleDesigns(iteration, pending, attempt, deps), archive }, deps);
     designs.push(...round);
     pending = round.filter((design) => !isAdmitted(design)).map((design) => design.task);
   }
   return designs;
+}
+
+/** What gate `novelty` compares with: the environments admitted in committed iterations, so that a resumed run sees the same ones. */
+function earlierPrograms({ gates, store }: Dependencies): ArchivedProgram[] {
+  if (!gates.novelty.enabled) return [];
+  return [...storedEnvironments(store)].flatMap(({ id, facts }) => (facts.fingerprint === undefined ? [] : [{ id, ...facts.fingerprint }]));
 }
 
 /** Whether all gates passed. */
@@ -80,7 +89,7 @@ async function sampleDesigns(iteration: number, tasks: readonly DesignTask[], at
   });
 }
 
-async function judge(iteration: number, drafts: readonly Draft[], deps: Dependencies): Promise<Design[]> {
+async function judge(iteration: number, { drafts, archive }: { readonly drafts: readonly Draft[]; readonly archive: readonly ArchivedProgram[] }, deps: Dependencies): Promise<Design[]> {
   const report = stageReporter(deps, iteration, "gates");
   report({ done: 0, total: drafts.length });
   const admissions = await admitAll(
@@ -88,6 +97,7 @@ async function judge(iteration: number, drafts: readonly Draft[], deps: Dependen
     {
       sandbox: deps.sandbox,
       config: deps.gates,
+      archive,
       seed: deps.config.run.seed,
       clock: deps.clock,
       onDone: (done) => report({ done, total: drafts.length }),
@@ -100,7 +110,7 @@ async function judge(iteration: number, drafts: readonly Draft[], deps: Dependen
   });
 }
 
-/** Writes one hint per admitted design in a separate call that sees the source, and checks it. */
+/** Writes one hint per admitted design in a separate call that sees the source, and judges it. */
 export async function writeHints(iteration: number, designs: readonly Design[], deps: Dependencies): Promise<HintCall[]> {
   const { config, policy, renderer } = deps;
   const report = stageReporter(deps, iteration, "hints");
@@ -113,12 +123,19 @@ export async function writeHints(iteration: number, designs: readonly Design[], 
     })),
   );
   report({ done: designs.length, total: designs.length, tokens: samples.reduce((sum, sample) => sum + sample.tokens.length, 0) });
-  return designs.map((design, i) => {
+  const calls: HintCall[] = [];
+  for (const [i, design] of designs.entries()) {
     const [prompt, sample] = [prompts[i], samples[i]];
     invariant(prompt !== undefined && sample !== undefined, "a policy returns one sample per request");
     const text = renderer.text(sample.tokens).trim();
-    return { designId: design.id, text, trajectory: designerRow(prompt, sample), verdict: checkHint(text, { solutions: design.admission.solutions }) };
-  });
+    calls.push({ designId: design.id, text, trajectory: designerRow(prompt, sample), verdict: await judgeDesignHint(text, design, deps) });
+  }
+  return calls;
+}
+
+function judgeDesignHint(text: string, { id, admission: { program, solutions } }: Design, { gates, sandbox, clock, config }: Dependencies): Promise<HintVerdict> {
+  invariant(program !== undefined, "an admitted design has a program");
+  return judgeHint(text, { sandbox, config: gates, program, solutions, seed: deriveSeed(config.run.seed, id, "hint-play"), clock });
 }
 
 /** The environments of the admitted designs, with the hints that passed. */

@@ -83,6 +83,18 @@ test("the designer is paid at the end of its window, for what it sampled at its 
   }
 });
 
+test("gate novelty compares with the environments of earlier iterations", async () => {
+  await start(sums, { gates: { novelty: { enabled: true } } });
+  const first = await loop.next();
+  const ids = first.window.environments.map(({ environment }) => environment.id);
+  expect(ids).toHaveLength(2);
+  const second = await loop.next();
+  const rejected = [...loop.store.rows("gateResults", { iteration: 2 })].filter(({ passed }) => !passed);
+  expect(rejected.map(({ gate, code }) => [gate, code])).toEqual([["novelty", "near"], ["novelty", "near"]]);
+  for (const { evidence } of rejected) expect(ids).toContain((evidence as { nearest: { id: string } }).nearest.id);
+  expect(second.window.environments.every(({ isNew }) => !isNew), "the archive is replayed instead").toBe(true);
+});
+
 describe("a designer that writes only rubbish", () => {
   test("ends the iteration with zero admitted, recorded, and the run goes on", async () => {
     await start({ design: (prompt, iteration) => (iteration === 1 ? "I cannot." : script.design(prompt, iteration)) });

@@ -46,7 +46,7 @@ function recordDesign(writer: IterationWriter, design: Design, hint: HintCall | 
     trivialWinRate: admission.trivialWinRate,
     maxTurns: admission.maxTurns,
     ...(program === undefined ? {} : { language: program.language, source: program.source, programId: programId(program) }),
-    ...(facts === undefined ? {} : { facts: { ...storedFacts(facts, sampledTokens(design), kinds) } }),
+    ...(facts === undefined ? {} : { facts: { ...storedFacts(facts, sampledTokens(design), kinds), ...(admission.fingerprint === undefined ? {} : { fingerprint: admission.fingerprint }) } }),
     ...(hint?.verdict.verdict === "pass" ? { hint: hint.text } : {}),
   });
   writer.add(
@@ -58,7 +58,7 @@ function recordDesign(writer: IterationWriter, design: Design, hint: HintCall | 
   writer.addTrajectory("design", id, trajectory);
   if (hint === undefined) return;
   writer.addTrajectory("hint", id, hint.trajectory);
-  if (hint.verdict.verdict === "reject") writer.addEvent("hint-rejected", { designId: id, text: hint.text, code: hint.verdict.code });
+  if (hint.verdict.verdict === "reject") writer.addEvent("hint-rejected", { designId: id, text: hint.text, code: hint.verdict.code, message: hint.verdict.message, evidence: hint.verdict.evidence });
 }
 
 /** What is stored of a program besides its source. */

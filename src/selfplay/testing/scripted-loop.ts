@@ -3,10 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { embeddedRenderer } from "../../chat/renderer.ts";
 import { loadConfig } from "../../config/load.ts";
+import { mergeInputs } from "../../config/merge.ts";
 import { monotonicClock } from "../../core/clock.ts";
 import { openCorpus } from "../../corpus/corpus.ts";
 import { fence } from "../../designer/prompts.ts";
-import { defaultGates } from "../../gates/config.ts";
+import { defaultGates, type GatesConfig } from "../../gates/config.ts";
 import { bakeryDocument } from "../../gates/testing/programs.ts";
 import type { Policy, SampleRequest, Trainer, TrainingRow } from "../../policy/policy.ts";
 import { scriptedPolicy, type ScriptedPrompt } from "../../policy/scripted.ts";
@@ -82,7 +83,7 @@ export async function scriptedLoop(sandbox: Sandbox, script: Script, changes: ob
     },
   };
   const kinds = { family: ({ skeleton }: { skeleton: string }) => skeleton, isNovel: () => undefined };
-  const gates = { ...defaultGates, maxTurns: config.play.maxTurns };
+  const gates = { ...(mergeInputs(defaultGates, config.gates) as GatesConfig), maxTurns: config.play.maxTurns };
   const deps: Dependencies = { config, gates, policy, trainer, renderer: embeddedRenderer(byteTokenizer), sandbox, corpus, suites: [], kinds, store, clock: monotonicClock, listener: (event) => events.push(event) };
   return {
     store,

@@ -1,23 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkHint } from "./leak.ts";
 import { contentWords, listedOptions, occurrences, plainTokens, textTokens } from "./text.ts";
-
-describe("checkHint", () => {
-  const numbers = [["412"], ["87"], ["3"], ["1204"]];
-  it.each<[string, string[][], string]>([
-    ["Add the loaves and the buns.", numbers, "pass"],
-    ["For example 40 and 2 make 42.", numbers, "pass"],
-    ["Multiply by 3 first.", numbers, "pass"],
-    ["It is often 412.", numbers, "verbatim"],
-    ["In 1204 loaves", numbers, "verbatim"],
-    ["In 12045 loaves", numbers, "pass"],
-    ["Go North north, EAST then.", [["north", "north", "east"], ["south", "east", "east"]], "verbatim"],
-    ["Go north when the wall is south.", [["north"], ["south"], ["east"]], "pass"],
-    ["It is amber.", [["amber"], ["amber"], ["olive"]], "verbatim"],
-    ["  ", numbers, "empty"],
-    ["x ".repeat(2000), numbers, "long"],
-  ])("%j", (hint, solutions, code) => expect(checkHint(hint, { solutions })).toMatchObject({ code, verdict: code === "pass" ? "pass" : "reject" }));
-});
 
 describe("text", () => {
   it("reads words, numbers and signs", () => {
