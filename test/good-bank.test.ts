@@ -4,9 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gameSkills } from "../src/core/role.ts";
 import { admitAll, type Admission, type Candidate } from "../src/gates/admit.ts";
 import { defaultGates, type GatesConfig } from "../src/gates/config.ts";
-import { rejectingGate } from "../src/gates/record.ts";
+import { gateContext } from "../src/gates/context.ts";
 import { type GoodProgram, readGoodBank } from "../src/gates/good-bank.ts";
-import { openTestSandbox } from "../src/sandbox/test-sandbox.ts";
+import { rejectingGate } from "../src/gates/record.ts";
+import { toolUse } from "../src/gates/tool-use.ts";
+import { openProgram, openTestSandbox } from "../src/sandbox/test-sandbox.ts";
 import type { ObservedSandbox } from "../src/sandbox/pool.ts";
 
 const directory = join(import.meta.dirname, "..", "environments", "good");
@@ -57,6 +59,17 @@ describe("the good bank", () => {
       expect(rejections(await admitAll(programs.map(candidate), { sandbox, config, seed: 11 }), programs)).toEqual([]);
     }
   }, 600_000);
+
+  it("every Python tool-use program passes gate tool-use", async () => {
+    const evidence: Record<string, unknown> = {};
+    for (const { file, program: { source }, document } of python.filter(({ kind }) => kind === "tool-use")) {
+      const handle = await openProgram(sandbox, source);
+      const context = gateContext({ config: defaultGates, sandbox, program: { language: "python", source }, handle, document, seed: 11, clock: () => 0 });
+      evidence[file] = await toolUse(context);
+      await handle.close();
+    }
+    expect(Object.entries(evidence).filter(([, found]) => !JSON.stringify(found).startsWith('{"seeds":8,')), JSON.stringify(evidence)).toEqual([]);
+  }, 120_000);
 
   it.each(bank.filter(({ program }) => program.language === "typescript").map(({ file }) => file))("%s is won by its solution, varies with the seed and repeats itself", async (file) => {
     const { default: Program } = (await import(join(directory, file))) as { default: new () => Game };

@@ -26,6 +26,8 @@ export interface Look {
   /** Tools called by the action before the look, and why their schemas refuse a call. */
   readonly called: readonly string[];
   readonly refusals: readonly string[];
+  /** What the action before the look raised; empty when nothing. */
+  readonly stepError: string;
 }
 
 /** The action that only looks. */
@@ -50,7 +52,7 @@ class SpadeToolInspectorEnv:
         import json
         import inspect
         import spade_tools
-        inner, called, refusals = self.inner, [], []
+        inner, called, refusals, step_error = self.inner, [], [], ""
         if not isinstance(inner, ToolUseBaseEnv):
             return "null", 0.0, False, False, {}
         schemas = spade_tools.schemas_by_name(inner._tools)
@@ -60,7 +62,10 @@ class SpadeToolInspectorEnv:
                 refused = spade_tools.refusal(call["arguments"], schemas[call["name"]]) if call["name"] in schemas else "unknown tool " + call["name"]
                 if refused:
                     refusals.append(call["name"] + ": " + refused)
-            inner.step(action)
+            try:
+                inner.step(action)
+            except Exception as error:
+                step_error = type(error).__name__ + ": " + str(error)
         criteria = []
         for criterion in inner._message_criteria:
             try:
@@ -73,7 +78,7 @@ class SpadeToolInspectorEnv:
         methods = [name for name in dir(inner) if name.startswith("tool_") and callable(getattr(inner, name))]
         look = {
             "tools": tools, "methods": methods, "messages": len(inner._user_messages), "criteria": criteria,
-            "expectsAnswer": inner._expected_answer not in (None, ""), "called": called, "refusals": refusals,
+            "expectsAnswer": inner._expected_answer not in (None, ""), "called": called, "refusals": refusals, "stepError": step_error,
         }
         return json.dumps(look, default=str), 0.0, False, False, {}
 

@@ -34,8 +34,9 @@ export async function toolUse(context: GateContext, limits: ToolUseLimits = defa
       if (replay === undefined) return { notApplicable: "the entry class does not derive from ToolUseBaseEnv" };
       judgeTools(replay.start, solved.seed);
       judgeGoal(replay.start, solved.seed);
+      judgeCalls(replay, solved.seed);
       judgeCriteria(replay, solved.seed);
-      judgeCalls(replay, solved.seed, limits.minDistractors);
+      judgeDistractors(replay, solved.seed, limits.minDistractors);
       looks.push(replay.start);
     }
     return { seeds: seeds.length, tools: looks[0]?.tools.length ?? 0, criteria: looks.map(({ criteria }) => criteria.length) };
@@ -87,6 +88,9 @@ function judgeCriteria({ start, after }: Replay, seed: number): void {
     const error = look.criteria[raising]?.error;
     if (error !== undefined) throw new Rejection("criterion-raises", `Criterion ${raising + 1} raises on seed ${seed} after ${turn} actions: ${shorten(error)}.`, { seed, criterion: raising, turn });
   });
+  after.forEach(({ stepError }, turn) => {
+    if (stepError !== "") throw new Rejection("raise", `Action ${turn + 1} of solution() raises on seed ${seed}: ${shorten(stepError)}.`, { seed, turn });
+  });
   const held = start.criteria.findIndex(({ holds }) => holds);
   if (held >= 0) throw new Rejection("criterion-held", `Criterion ${held + 1} holds at reset on seed ${seed}; expected every criterion to be false before anything is done.`, { seed, criterion: held });
   const flips = start.criteria.map((_, i) => after.findIndex(({ criteria }) => criteria[i]?.holds === true));
@@ -128,12 +132,16 @@ function sameSet(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && new Set([...a, ...b]).size === a.length;
 }
 
-/** Rejects a solution whose calls break their schemas, or that uses every tool there is. */
-function judgeCalls({ start, after }: Replay, seed: number, minDistractors: number): void {
+/** Rejects a solution with a call that its schema does not admit. */
+function judgeCalls({ after }: Replay, seed: number): void {
   for (const [turn, { refusals }] of after.entries()) {
     const refused = refusals[0];
     if (refused !== undefined) throw new Rejection("solution-call", `Action ${turn + 1} of solution() breaks a schema on seed ${seed}: ${shorten(refused)}.`, { seed, turn });
   }
+}
+
+/** Rejects a program whose solution needs (almost) every tool there is. */
+function judgeDistractors({ start, after }: Replay, seed: number, minDistractors: number): void {
   const used = new Set(after.flatMap(({ called }) => called));
   const unused = start.tools.filter(({ name }) => !used.has(name));
   if (unused.length < minDistractors) {
