@@ -24,7 +24,7 @@ export const defaultToolUseLimits: ToolUseLimits = { seeds: 8, minDistractors: 1
  */
 export async function toolUse(context: GateContext, limits: ToolUseLimits = defaultToolUseLimits): Promise<Evidence> {
   const { program, handle, sandbox } = context;
-  if (program.language !== "python" || !program.source.includes("ToolUseBaseEnv")) return { notApplicable: "the program does not use ToolUseBaseEnv" };
+  if ((program.language as string) !== "python" || !program.source.includes("ToolUseBaseEnv")) return { notApplicable: "the program does not use ToolUseBaseEnv" };
   const opened = need(await sandbox.open({ language: "python", source: inspector(program.source, handle.facts.entry) }), "inspection", {});
   try {
     const seeds = (await solvedSeeds(context)).slice(0, limits.seeds);

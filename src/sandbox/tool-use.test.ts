@@ -47,6 +47,8 @@ const cases: readonly { id: string; text: string; schema?: Record<string, string
   { id: "objects in XML", schema: { a: "object", b: "array" }, text: '<tool_call><function=t><parameter=a>{"k":{"m":1}}</parameter><parameter=b>[1,2]</parameter></function></tool_call>', calls: [["t", { a: { k: { m: 1 } }, b: [1, 2] }]] },
   { id: "NaN is no JSON", text: '<tool_call>{"name":"t","arguments":{"a":NaN}}</tool_call>', calls: [], errors: 1 },
   { id: "the last answer counts", text: "<answer>1</answer> no, <answer> 2 </answer>", calls: [], answer: "2" },
+  { id: "a deep argument", text: `<tool_call>{"name":"t","arguments":{"a":${"[".repeat(1900)}`, calls: [], errors: 1 },
+  { id: "a deep argument that closes", text: `<tool_call>{"name":"ls"}</tool_call><tool_call>{"name":"t","arguments":{"a":${"[".repeat(60)}${"]".repeat(60)}, "b": }}</tool_call>`, calls: [["ls", {}]], errors: 1 },
   { id: "a very deep argument", text: `<tool_call>{"name":"t","arguments":{"a":${"[".repeat(5000)}`, calls: [], errors: 1 },
 ];
 
