@@ -27,3 +27,6 @@ class BeadPattern:
 
     def solution(self):
         return [" ".join(self.answer)]
+
+    def hint(self):
+        return "Split the row into rounds; in each round exactly one colour has one bead more than in the round before."

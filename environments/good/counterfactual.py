@@ -25,3 +25,6 @@ class CounterfactualEnv:
 
     def solution(self):
         return str(self.pond)
+
+    def hint(self):
+        return "Work out seepage and leakage from last month first; then change the rain alone and go down the chain again."

@@ -27,3 +27,6 @@ class RecipeScaleEnv:
 
     def solution(self):
         return [f"\\frac{{{self.amount.numerator}}}{{{self.amount.denominator}}}"]
+
+    def hint(self):
+        return "Divide the cups by the people the recipe serves, then multiply by the guests; keep the fraction exact."

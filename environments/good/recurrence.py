@@ -25,3 +25,6 @@ class SequenceEnv:
 
     def solution(self):
         return [self.terms[7]]
+
+    def hint(self):
+        return "Three equations of neighbouring counts fix the two multiples and the constant; small whole numbers are enough."

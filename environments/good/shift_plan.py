@@ -26,3 +26,6 @@ class ShiftPlan:
 
     def solution(self):
         return [", ".join(self.plan)]
+
+    def hint(self):
+        return "Compare the differences within each row: a nurse with one cheap shift should keep it unless another needs it more."

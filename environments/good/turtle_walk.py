@@ -27,3 +27,6 @@ class TurtleWalk:
 
     def solution(self):
         return [f"({self.end[0]}, {self.end[1]})"]
+
+    def hint(self):
+        return "Keep the heading apart from the position; turn first, then add the paces along the new heading."
