@@ -15,3 +15,6 @@ export const gameSkills = [
 ] as const;
 
 export type GameSkill = (typeof gameSkills)[number];
+
+/** The skills of the tool-use setting (paper, appendix). */
+export const toolUseSkills = ["API Orchestration", "Data Retrieval", "State Modification", "Error Recovery", "Tool Selection", "Multi-Step Workflows"] as const;

@@ -13,6 +13,7 @@ const { pyodide } = await bootPyodide({ directory });
 
 const sources = guestModules.map(({ name, file }) => [name, readFileSync(`${guestDirectory}/${file}`, "utf8")]);
 const runtime = readFileSync(`${guestDirectory}/runtime.py`, "utf8");
+const toolUse = readFileSync(`${guestDirectory}/tool_use.py`, "utf8");
 
 /** JSON with ASCII only is a Python literal when it holds nothing but strings and lists. */
 function literal(value: unknown): string {
@@ -30,8 +31,12 @@ for _name, _source in ${literal(sources)}:
     exec(compile(_source, "<" + _name + ">", "exec", dont_inherit=True), _module.__dict__)
 _driver = sys.modules["spade_driver"]
 _driver._runtime_code = compile(${literal(runtime)}, "<spade_runtime>", "exec", dont_inherit=True)
+_driver._tool_use_code = compile(${literal(toolUse)}, "<spade_tool_use>", "exec", dont_inherit=True)
 sys.modules["math_verify"] = ModuleType("math_verify")
 sys.modules["math_verify"].__dict__.update(parse=_driver.answers.parse, verify=_driver.answers.verify)
+for _name in ("gym", "gymnasium"):
+    sys.modules[_name] = sys.modules["spade_gym"]
+    sys.modules[_name + ".spaces"] = sys.modules["spade_gym"].spaces = sys.modules["spade_gym"]
 import gc
 for _name in ("_name", "_source", "_module"):
     globals().pop(_name, None)

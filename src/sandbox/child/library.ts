@@ -3,6 +3,8 @@ export const guestModules = [
   { name: "spade_answers", file: "answers.py" },
   { name: "spade_analysis", file: "analysis.py" },
   { name: "spade_border", file: "border.py" },
+  { name: "spade_tools", file: "tools.py" },
+  { name: "spade_gym", file: "gym.py" },
   { name: "spade_driver", file: "driver.py" },
 ] as const;
 

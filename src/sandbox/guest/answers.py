@@ -5,33 +5,31 @@ Nothing here evaluates an expression of unbounded size: powers beyond a small bo
 import re
 from fractions import Fraction
 from math import isqrt
+from zlib import crc32
 
 _DECIMAL = re.compile(r"[+-]?(\d{1,400}(\.\d{0,400})?|\.\d{1,400})(e[+-]?\d{1,2})?", re.IGNORECASE | re.ASCII)
 _MAX_EXPONENT = 64
 _MAX_BASE = 10**12
 _MAX_TEXT = 2000
+_BOX = re.compile(r"\\boxed\s*\{")
 
 
 def boxed(text):
-    """Content of the last complete \\boxed{...}, or None."""
-    found = None
-    start = text.find("\\boxed{")
-    while start >= 0:
-        depth = 0
-        end = start + 6
-        while end < len(text):
-            if text[end] == "{":
-                depth += 1
-            elif text[end] == "}":
-                depth -= 1
-                if depth == 0:
-                    break
-            end += 1
-        if depth != 0 or end >= len(text):
-            start = text.find("\\boxed{", start + 7)
-            continue
-        found = text[start + 7 : end]
-        start = text.find("\\boxed{", end)
+    """Content of the last complete \\boxed{...}, or None; escaped braces do not count."""
+    closing, opened, at = {}, [], 0
+    while at < len(text):
+        if text[at] == "\\":
+            at += 1
+        elif text[at] == "{":
+            opened.append(at)
+        elif text[at] == "}" and opened:
+            closing[opened.pop()] = at
+        at += 1
+    found, last = None, -1
+    for match in _BOX.finditer(text):
+        end = closing.get(match.end() - 1, -1)
+        if end > last:
+            found, last = text[match.end() : end], end
     return found
 
 
@@ -77,10 +75,14 @@ class _Unparsable(Exception):
 
 
 class _Reader:
-    """Recursive descent over a cleaned LaTeX answer; values are Fractions, ("tuple", ...) and ("set", ...)."""
+    """Recursive descent over a cleaned LaTeX answer; values are Fractions, ("tuple", ...) and ("set", ...).
 
-    def __init__(self, text):
+    Variables have the values that `point` gives them; without a point there are none.
+    """
+
+    def __init__(self, text, point=None):
         self.text = text
+        self.point = point
         self.at = 0
         self.depth = 0
 
@@ -130,8 +132,10 @@ class _Reader:
                 value = _bounded(_numeric(value) * _numeric(self.factor()))
             elif self.take("/") or self.take("\\div"):
                 value = _divide(_numeric(value), _numeric(self.factor()))
-            elif self.peek("\\frac"):
+            elif self.peek("\\frac") and self.point is None:
                 value = _numeric(value) + _numeric(self.factor()) if value == int(_numeric(value)) else _fail()
+            elif self.peek("(") or self.point is not None and _FACTOR.match(self.text, self.at):
+                value = _bounded(_numeric(value) * _numeric(self.factor()))
             else:
                 return value
 
@@ -151,10 +155,16 @@ class _Reader:
             value = self.sum()
             self.expect("}")
             return value
-        if self.at < len(self.text) and self.text[self.at].isdigit():
+        if self.at < len(self.text) and self.text[self.at] in "0123456789":
             self.at += 1
             return Fraction(int(self.text[self.at - 1]))
-        raise _Unparsable
+        if self.take("-"):
+            return -self.argument()
+        letter = _VARIABLE.match(self.text, self.at) if self.point is not None else None
+        if letter is None:
+            raise _Unparsable
+        self.at = letter.end()
+        return self.point(letter.group())
 
     def atom(self):
         if self.take("\\frac"):
@@ -178,11 +188,39 @@ class _Reader:
             values = self.items(("]",))
             self.expect("]")
             return ("tuple", *values)
+        if self.point is not None:
+            letter = _VARIABLE.match(self.text, self.at)
+            if letter is not None:
+                self.at = letter.end()
+                return self.point(letter.group())
         match = _PLAIN.match(self.text, self.at)
         if match is None:
             raise _Unparsable
         self.at = match.end()
         return Fraction(match.group())
+
+
+_FACTOR = re.compile(r"[a-z]|\\(?:frac|sqrt|pi|alpha|beta|theta|lambda)(?![a-z])")
+_VARIABLE = re.compile(r"\\(?:pi|alpha|beta|theta|lambda)(?![a-z])|[a-z]")
+_ALGEBRA = re.compile(r"[\d+\-*/^,]|\\(?:frac|cdot|times|pi)")
+_POINTS = 3
+
+
+def _point(index):
+    """Fixed values of all variables: rational, distinct, away from the roots of small polynomials."""
+    return lambda name: Fraction(crc32(f"{index} {name}".encode()) % 9973 + 11, 7 + 2 * index)
+
+
+def _expression(text):
+    """An expression in variables as its values at fixed points: equal values mean equal expressions. None when it is not one.
+
+    Words are no products of letters: three letters in a row, or letters alone, are text.
+    """
+    bare = re.sub(r"\\[a-z]+", " ", text)
+    if re.search(r"[a-z]{3}", bare) or not _ALGEBRA.search(text) or not _VARIABLE.search(text):
+        return None
+    values = tuple(_Reader(text, _point(index)).whole() for index in range(_POINTS))
+    return values[0] if len(set(values)) == 1 else ("expression", *values)
 
 
 _PLAIN = re.compile(r"\d{1,400}(\.\d{1,400})?|\.\d{1,400}", re.ASCII)
@@ -229,9 +267,10 @@ def _clean(text):
     text = re.sub(r"\\(?:text|mathrm|mathbf|textbf|operatorname)\{([^{}]*)\}", r"\1", text)
     text = re.sub(r"\\[dtc]frac", r"\\frac", text)
     text = re.sub(r"\\(?:left|right|displaystyle|,|;|!|:|quad)(?![a-zA-Z])", "", text)
-    text = text.replace("{,}", "").replace("$", "").replace("\\%", "").replace("^\\circ", "").replace("\\ ", "")
+    text = text.replace("{,}", "").replace("$", "").replace("^\\circ", "").replace("\\ ", "")
     text = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text) if re.fullmatch(r"\s*-?\d{1,3}(,\d{3})+(\.\d+)?\s*", text) else text
-    text = re.sub(r"^\s*[A-Za-z]\s*=", "", text)
+    text = re.sub(r"^\s*[A-Za-z]\s*=(?!=)", "", text)
+    text = text.replace("**", "^").replace("\\lbrace", "\\{").replace("\\rbrace", "\\}").replace("\u2212", "-").replace("\u03c0", "\\pi ").replace("^\\prime", "")
     return "".join(text.split()).rstrip(".").casefold()
 
 
@@ -251,14 +290,29 @@ def parse(text, *_arguments, **_options):
         return []
     if not text:
         return []
-    try:
-        return [_Reader(text).whole()]
-    except (_Unparsable, ValueError, RecursionError):
-        return [text]
+    percent = re.fullmatch(r"(.+?)\\?%", text)
+    text = percent.group(1) if percent else text
+    value = _value(text)
+    return [value, value / 100] if percent and isinstance(value, Fraction) else [value]
+
+
+def _value(text):
+    """What a cleaned answer means: a number, a tuple, a set, an expression; the text itself when it is none of them."""
+    number = _number(text)
+    if number is not None:
+        return number
+    for read in (lambda: _Reader(text).whole(), lambda: _expression(text)):
+        try:
+            value = read()
+        except (_Unparsable, ValueError, RecursionError, OverflowError):
+            continue
+        if value is not None:
+            return value
+    return text
 
 
 def verify(gold, answer, *_arguments, **_options):
-    """Whether an answer equals the gold one, both as `parse` returns them or as text. Under math_verify's name."""
+    """Whether an answer equals the gold one, both as `parse` returns them or as text. `50\\%` equals 50 and 0.5. Under math_verify's name."""
     left = gold if isinstance(gold, list) else parse(gold)
     right = answer if isinstance(answer, list) else parse(answer)
     return bool(left) and any(x == y for x in left for y in right)

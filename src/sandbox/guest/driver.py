@@ -4,6 +4,8 @@
 the host; everything this module says is data to the host.
 """
 import ast
+import importlib
+import inspect
 import json
 import random
 import sys
@@ -23,6 +25,25 @@ _DENIED = frozenset(
     "multiprocessing _multiprocessing mmap http ftplib smtplib imaplib poplib telnetlib urllib.request webbrowser "
     "asyncio selectors select pty signal".split()
 )
+
+
+# Names programs use without importing them: modules, and what is commonly imported from them. Resolved after the program's own.
+_MODULES = "bisect collections copy datetime decimal fractions functools heapq itertools json math operator re statistics string textwrap".split()
+_MEMBERS = {
+    "abc": "ABC abstractmethod",
+    "collections": "Counter OrderedDict defaultdict deque namedtuple",
+    "copy": "deepcopy",
+    "dataclasses": "dataclass field",
+    "decimal": "Decimal",
+    "enum": "Enum IntEnum auto",
+    "fractions": "Fraction",
+    "functools": "lru_cache partial reduce",
+    "itertools": "permutations combinations product chain",
+    "typing": "Any Callable ClassVar Dict Iterable Iterator List Literal NamedTuple Optional Sequence Set Tuple Type TypedDict Union",
+}
+_PROVIDED = {name: importlib.import_module(name) for name in _MODULES}
+for _module, _members in _MEMBERS.items():
+    _PROVIDED.update((_member, getattr(importlib.import_module(_module), _member)) for _member in _members.split())
 
 
 class CapabilityDenied(ImportError):
@@ -76,7 +97,9 @@ class State:
 
     code = None
     entry = None
-    seed_keyword = False
+    #: How `reset` takes its seed: "positional", "keyword" or "none".
+    seed_style = "positional"
+    uses_tools = False
     observation_limit = 0
     print_limit = 0
     instances = {}
@@ -118,11 +141,14 @@ def _namespace():
     def no_input(prompt=""):
         raise EOFError("environment programs have no input")
 
+    own.update(_PROVIDED, random=private)
     own.update(__import__=import_, exit=leave, quit=leave, input=no_input)
     names["__builtins__"] = own
     names.update(same=answers.same, parse=answers.parse, verify=answers.verify)
     names["__name__"] = "spade_runtime"
     exec(_runtime_code, names)
+    if State.uses_tools:
+        exec(_tool_use_code, names)
     names["__name__"] = _NAME
     return instance
 
@@ -170,15 +196,13 @@ def _load(request):
         State.code = compile(tree, _FILE, "exec", dont_inherit=True)
         calls = analysis.constructions(tree)
         facts = analysis.analyse(tree)
+        State.uses_tools = "ToolUseBaseEnv" in request["source"]
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise Refusal("parse", _describe(error)) from None
     probe = _construct()
     State.entry = _find_entry(probe.module.__dict__, calls)
     entry = probe.module.__dict__[State.entry]
-    reset_code = getattr(entry.reset, "__code__", None)
-    if reset_code is not None:
-        start = reset_code.co_argcount
-        State.seed_keyword = "seed" in reset_code.co_varnames[start : start + reset_code.co_kwonlyargcount]
+    State.seed_style = _seed_style(entry.reset)
     made = entry()
     turns = border.scalar(getattr(made, "max_turns", None))
     facts["entry"] = State.entry
@@ -188,8 +212,28 @@ def _load(request):
     return facts
 
 
+def _seed_style(reset):
+    try:
+        parameters = list(inspect.signature(reset).parameters.values())[1:]
+    except (TypeError, ValueError):
+        return "positional"
+    kinds = {parameter.kind for parameter in parameters}
+    if any(parameter.name == "seed" and parameter.kind == parameter.KEYWORD_ONLY for parameter in parameters):
+        return "keyword"
+    if kinds & {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}:
+        return "positional"
+    return "keyword" if inspect.Parameter.VAR_KEYWORD in kinds else "none"
+
+
 def _reset(instance, seed):
-    value = instance.object.reset(seed=seed) if State.seed_keyword else instance.object.reset(seed)
+    if State.seed_style == "keyword":
+        value = instance.object.reset(seed=seed)
+    elif State.seed_style == "positional":
+        value = instance.object.reset(seed)
+    else:
+        # A program that takes no seed draws from its own `random` module, which is seeded for it.
+        instance.random.seed(seed)
+        value = instance.object.reset()
     return border.reset_value(value, State.observation_limit)
 
 
@@ -294,3 +338,4 @@ def lock():
 
 
 _runtime_code = None
+_tool_use_code = None
