@@ -20,6 +20,7 @@ export const gatesSchema = z.strictObject({
   variety: gate({ minDistinct: count }),
   "pre-satisfied": gate({}),
   solvable: gate({}),
+  "tool-use": gate({ seeds: count, minDistractors: z.int().min(0).exactOptional() }),
   necessary: gate({ minNecessarySteps: count, maxOtherSeedWinRate: share }),
   "not-trivial": gate({ maxWinRate: share, finalists: count, finalSeeds: count }),
   leak: gate({ maxShare: share, longTokens: count, freshSeeds: count }),

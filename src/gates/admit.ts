@@ -13,6 +13,7 @@ import { necessary } from "./necessary.ts";
 import { type ArchivedProgram, type Fingerprint, fingerprintOf, novelty } from "./novelty.ts";
 import { closeQuietly, shorten } from "./probe.ts";
 import { type AdmissionRecord, type Evidence, type GateResult, Rejection } from "./record.ts";
+import { toolUse } from "./tool-use.ts";
 
 /** A designer's reply and what was extracted from it. */
 export interface Candidate {
@@ -66,6 +67,7 @@ const loadedGates: Readonly<Record<Exclude<GateId, "extract" | "parse" | "load">
   variety,
   "pre-satisfied": preSatisfied,
   solvable,
+  "tool-use": toolUse,
   necessary,
   "not-trivial": notTrivial,
   leak,

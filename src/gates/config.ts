@@ -11,6 +11,7 @@ export const gateIds = [
   "variety",
   "pre-satisfied",
   "solvable",
+  "tool-use",
   "necessary",
   "not-trivial",
   "leak",
@@ -56,6 +57,12 @@ export interface GatesConfig {
   };
   readonly "pre-satisfied": Switch;
   readonly solvable: Switch;
+  readonly "tool-use": Switch & {
+    /** Reset states on which criteria are evaluated and solutions replayed. */
+    readonly seeds: number;
+    /** Declared tools that the solution of a seed leaves unused. */
+    readonly minDistractors: number;
+  };
   readonly necessary: Switch & {
     /** Steps whose removal must make the solution lose, on at least one probe seed; solutions of one step are not looked at. */
     readonly minNecessarySteps: number;
@@ -113,6 +120,7 @@ export const defaultGates: GatesConfig = {
   variety: { enabled: true, minDistinct: 4 },
   "pre-satisfied": { enabled: true },
   solvable: { enabled: true },
+  "tool-use": { enabled: true, seeds: 8, minDistractors: 1 },
   necessary: { enabled: true, minNecessarySteps: 1, maxOtherSeedWinRate: 0.5 },
   "not-trivial": { enabled: true, maxWinRate: 0.5, finalists: 2, finalSeeds: 24 },
   leak: { enabled: true, maxShare: 0.7, longTokens: 3, freshSeeds: 16 },

@@ -13,6 +13,7 @@ const byGate: Readonly<Record<GateId, string>> = {
   variety: "Let the seed choose what is shown or what wins.",
   "pre-satisfied": "Begin in a state in which the goal does not hold, and check the goal only after an action that serves it.",
   solvable: "Let solution() return, from the state after reset(seed), the exact actions that win, in order and within the turn limit.",
+  "tool-use": "Make every criterion false at reset and true in turn under solution(), schemas equal to the tool methods, and leave a tool that no solution needs.",
   necessary: "Make the checker look at every step it asks for and at what the seed chose; leave superfluous steps out of solution().",
   "not-trivial": "Make the win depend on what the text says: more options, or an answer that must be worked out.",
   leak: "Do not print the answer; print what it follows from.",

@@ -15,7 +15,7 @@ afterAll(() => sandbox.close());
 /** The gate's evidence, or its rejection's code and message. */
 async function judge(source: string): Promise<Evidence | string> {
   const handle = await openProgram(sandbox, source);
-  const context = gateContext({ config: { ...defaultGates, probeSeeds: 4 }, sandbox, program: { language: "python", source }, handle, document: "", seed: 1, clock: () => 0 });
+  const context = gateContext({ config: { ...defaultGates, probeSeeds: 4 }, sandbox, program: { language: "python", source }, handle, document: "", archive: [], seed: 1, clock: () => 0 });
   try {
     return await toolUse(context);
   } catch (error) {

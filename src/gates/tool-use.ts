@@ -1,19 +1,9 @@
 import type { GuestResult, InstanceId, ProgramHandle } from "../sandbox/sandbox.ts";
 import { type GateContext, type SolvedSeed, solvedSeeds } from "./context.ts";
 import { need, shorten } from "./probe.ts";
+import { withoutActions } from "./profile.ts";
 import { type Evidence, Rejection } from "./record.ts";
 import { describe, inspector, type Look, readLook, type Tool } from "./tool-inspector.ts";
-
-/** Limits of gate `tool-use`. */
-export interface ToolUseLimits {
-  /** Reset states on which criteria are evaluated and solutions replayed. */
-  readonly seeds: number;
-  /** Declared tools that the solution of a seed leaves unused. */
-  readonly minDistractors: number;
-}
-
-/** Defaults of `ToolUseLimits`. */
-export const defaultToolUseLimits: ToolUseLimits = { seeds: 8, minDistractors: 1 };
 
 /**
  * Deterministic checks of a program that derives from `ToolUseBaseEnv` (gates.md, section 1): every criterion can be
@@ -22,9 +12,12 @@ export const defaultToolUseLimits: ToolUseLimits = { seeds: 8, minDistractors: 1
  * Not applicable to other programs.
  * @throws Rejection with the check's code, the seed, the criterion or tool.
  */
-export async function toolUse(context: GateContext, limits: ToolUseLimits = defaultToolUseLimits): Promise<Evidence> {
+export async function toolUse(context: GateContext): Promise<Evidence> {
   const { program, handle, sandbox } = context;
-  if ((program.language as string) !== "python" || !program.source.includes("ToolUseBaseEnv")) return { notApplicable: "the program does not use ToolUseBaseEnv" };
+  const limits = context.config["tool-use"];
+  const proseOnly = await withoutActions(context);
+  if (proseOnly !== undefined) return { notApplicable: proseOnly };
+  if (program.language !== "python" || !program.source.includes("ToolUseBaseEnv")) return { notApplicable: "the program does not use ToolUseBaseEnv" };
   const opened = need(await sandbox.open({ language: "python", source: inspector(program.source, handle.facts.entry) }), "inspection", {});
   try {
     const seeds = (await solvedSeeds(context)).slice(0, limits.seeds);

@@ -92,7 +92,7 @@ test("gate novelty compares with the environments of earlier iterations", async 
   const rejected = [...loop.store.rows("gateResults", { iteration: 2 })].filter(({ passed }) => !passed);
   expect(rejected.map(({ gate, code }) => [gate, code])).toEqual([["novelty", "near"], ["novelty", "near"]]);
   for (const { evidence } of rejected) expect(ids).toContain((evidence as { nearest: { id: string } }).nearest.id);
-  expect(second.window.environments.every(({ isNew }) => !isNew), "the archive is replayed instead").toBe(true);
+  expect(second.window.environments.every(({ origin }) => origin === "replayed"), "the archive is replayed instead").toBe(true);
 });
 
 describe("a designer that writes only rubbish", () => {
