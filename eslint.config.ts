@@ -8,7 +8,8 @@ const nondeterminism = [
 ];
 
 export default defineConfig(
-  { ignores: ["node_modules/", "runs/", "coverage/", ".cache/", "bin/"] },
+  // Programs in environments/ are what the sandbox runs: data, held to the gates instead.
+  { ignores: ["node_modules/", "runs/", "coverage/", ".cache/", "bin/", "environments/"] },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: { parserOptions: { projectService: true } },

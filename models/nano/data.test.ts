@@ -76,7 +76,7 @@ describe("data of pretraining", () => {
   });
 
   it("knows the programs of its demonstrations", () => {
-    const programs = demonstratedPrograms(plan, 60, 100);
+    const programs = demonstratedPrograms(plan, [60, firstOfPhase(1)], 100);
     const kinds = Array.from({ length: 60 }, (_, index) => exampleSource(plan, "training")(index).kind);
     expect(programs).toHaveLength(kinds.filter((kind) => kind !== "agent").length);
     const tokenizer = bpeTokenizer(plan.bpe);

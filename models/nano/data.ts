@@ -132,15 +132,17 @@ export function exampleSource(plan: DataPlan, split: Split): (index: number) => 
   };
 }
 
-/** The programs that training demonstrations up to, not including, index `end` design or explain; at most `most` of them. */
-export function demonstratedPrograms(plan: DataPlan, end: number, most: number): DemonstratedProgram[] {
+/** The programs that training demonstrations design or explain, for each phase up to, not including, its index in `ends`; at most `most` of a phase. */
+export function demonstratedPrograms(plan: DataPlan, ends: readonly number[], most: number): DemonstratedProgram[] {
   const draw = drawn(plan, "training");
-  const programs: DemonstratedProgram[] = [];
-  for (let index = 0; index < end && programs.length < most; index++) {
-    const { kind, rng, documents } = draw(index);
-    if (kind !== "agent") programs.push(designerDemonstration(rng, documents).program);
-  }
-  return programs;
+  return ends.flatMap((end, phase) => {
+    const programs: DemonstratedProgram[] = [];
+    for (let index = firstOfPhase(phase); index < end && programs.length < most; index++) {
+      const { kind, rng, documents } = draw(index);
+      if (kind !== "agent") programs.push(designerDemonstration(rng, documents).program);
+    }
+    return programs;
+  });
 }
 
 function kindAt(index: number, split: Split, rng: Rng, shares: Readonly<Record<ExampleKind, number>>): ExampleKind {

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { messageOf, SpadeError } from "../../src/core/errors.ts";
+import { refine } from "./refine.ts";
 import { pretrain } from "./training.ts";
 
 const usage = "node models/nano/pretrain.ts [--state DIR] [--out DIR] [--tokens N] [--threads N] [--checkpoint-minutes N]";
@@ -23,7 +24,7 @@ async function main(): Promise<void> {
   });
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
-  await pretrain({
+  const complete = await pretrain({
     state: values.state,
     out: values.out,
     ...(values.tokens === undefined ? {} : { tokens: positive("tokens", values.tokens) }),
@@ -32,6 +33,7 @@ async function main(): Promise<void> {
     report: (line) => process.stdout.write(`${line}\n`),
     stop: stop.signal,
   });
+  if (complete) await refine({ state: values.state, model: values.out, threads: positive("threads", values.threads), report: (line) => process.stdout.write(`${line}\n`) });
 }
 
 main().catch((error: unknown) => {

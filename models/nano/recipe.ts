@@ -27,7 +27,7 @@ export const recipe = {
   surveySize: 400,
   /** Demonstrations of each kind in the validation set. */
   validationSize: 24,
-  /** Demonstrated programs, from the first on, that `demonstrations.json` summarises. */
+  /** Demonstrated programs of a phase, from the first on, that `demonstrations.json` summarises at most. */
   summarisedPrograms: 20_000,
 } as const;
 

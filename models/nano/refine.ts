@@ -1,52 +1,47 @@
-import { copyFile, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { embeddedRenderer } from "../../src/chat/renderer.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { monotonicClock } from "../../src/core/clock.ts";
-import { messageOf } from "../../src/core/errors.ts";
 import { EngineHost } from "../../src/engine/engine.ts";
 import { loadTokenizer } from "../../src/engine/bpe.ts";
 import { defaultGates } from "../../src/gates/config.ts";
 import { openSandbox } from "../../src/sandbox/pool.ts";
-import { demonstrationsFile, loadProgramKinds } from "../../src/selfplay/program-kinds.ts";
+import { loadProgramKinds } from "../../src/selfplay/program-kinds.ts";
 import { planOf } from "./data.ts";
 import { drawDesigns, refinement, refinementBatches } from "./refinement.ts";
 import type { RefinementContext } from "./refinement.ts";
 import { recipe } from "./recipe.ts";
 
+export interface RefineOptions {
+  /** Directory of the pretraining run; a round that a former run finished is kept there. */
+  readonly state: string;
+  /** Directory of the pretrained model; the refined one replaces it. */
+  readonly model: string;
+  readonly threads: number;
+  readonly report: (line: string) => void;
+}
+
 /**
- * `node models/nano/refine.ts`: the last stage of the warm start. In a few rounds the model designs on training passages, the
- * gates judge, and it is trained on its own admitted programs beside fresh demonstrations. A round that a former run finished is kept.
+ * The last stage of the warm start: in a few rounds the model designs on training passages, the gates judge, and it is
+ * trained on its own admitted programs beside fresh demonstrations.
  */
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      state: { type: "string", default: "runs/nano-pretrain" },
-      /** The pretrained model; the refined one replaces it unless `out` says otherwise. */
-      model: { type: "string", default: "models/nano" },
-      out: { type: "string", default: "models/nano" },
-      threads: { type: "string", default: "2" },
-    },
-  });
-  const plan = await planOf(values.state);
+export async function refine({ state, model, threads, report }: RefineOptions): Promise<void> {
+  const plan = await planOf(state);
   const { config } = loadConfig("quickstart");
-  const tokenizer = await loadTokenizer(join(values.model, "tokenizer.json"));
-  const finished = await finishedRounds(values.state);
-  const directory = finished === 0 ? values.model : roundDirectory(values.state, finished);
-  const engine = await EngineHost.create({ source: { kind: "directory", directory }, threads: Number(values.threads) });
-  const sandbox = await openSandbox({ lanes: 2, limits: config.sandbox.limits });
-  const kinds = loadProgramKinds(values.model);
-  const context: RefinementContext = { plan, engine, sandbox, tokenizer, renderer: embeddedRenderer(tokenizer), gates: { ...defaultGates, maxTurns: config.play.maxTurns }, kinds };
+  const tokenizer = await loadTokenizer(join(model, "tokenizer.json"));
+  const finished = await finishedRounds(state);
+  const directory = finished === 0 ? model : roundDirectory(state, finished);
+  const engine = await EngineHost.create({ source: { kind: "directory", directory }, threads });
+  const sandbox = await openSandbox({ lanes: threads, limits: config.sandbox.limits });
+  const context: RefinementContext = { plan, engine, sandbox, tokenizer, renderer: embeddedRenderer(tokenizer), gates: { ...defaultGates, ...refinement.gates, maxTurns: config.play.maxTurns }, kinds: loadProgramKinds(model) };
   try {
     for (const [round, learningRate] of refinement.learningRates.entries()) {
       if (round < finished) continue;
-      process.stdout.write(`${await refineOnce(round, learningRate, context)}\n`);
-      await keepRound(values.state, round + 1, engine);
+      report(await refineOnce(round, learningRate, context));
+      await keepRound(state, round + 1, engine);
     }
-    await mkdir(values.out, { recursive: true });
-    await engine.save(values.out, { optimiser: false });
-    if (values.out !== values.model) for (const file of ["tokenizer.json", "loss.jsonl", demonstrationsFile]) await copyFile(join(values.model, file), join(values.out, file));
+    await engine.save(model, { optimiser: false });
   } finally {
     await Promise.all([engine.close(), sandbox.close()]);
   }
@@ -77,8 +72,3 @@ async function keepRound(state: string, round: number, engine: EngineHost): Prom
   await engine.save(partial, { optimiser: true });
   await rename(partial, roundDirectory(state, round));
 }
-
-main().catch((error: unknown) => {
-  process.stderr.write(`${messageOf(error)}\n`);
-  process.exitCode = 1;
-});

@@ -23,7 +23,7 @@ class OneWeight implements Weights {
   }
 }
 
-const at = (step: number): RunPosition => ({ recipe: "r1", step, phase: 1, phaseTokens: 40 * step, next: 10 * step, tokens: 100 * step, elapsedMs: 5 });
+const at = (step: number): RunPosition => ({ recipe: "r1", step, phase: 1, ends: [7], phaseTokens: 40 * step, next: 10 * step, tokens: 100 * step, elapsedMs: 5 });
 let state: string;
 
 beforeEach(async () => {

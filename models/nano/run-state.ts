@@ -9,6 +9,8 @@ export interface RunPosition {
   readonly step: number;
   /** Phase of the recipe, from 0. */
   readonly phase: number;
+  /** For each finished phase, the index after its last demonstration. */
+  readonly ends: readonly number[];
   /** Index of the first demonstration of the next batch: the whole data order follows from it. */
   readonly next: number;
   readonly tokens: number;

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { monotonicClock } from "../../src/core/clock.ts";
@@ -37,8 +38,8 @@ const minute = 60_000;
 const validateEverySteps = 100;
 const reportEverySteps = 10;
 
-/** Trains the nano model, or continues its training; writes the model when the run is complete. */
-export async function pretrain(options: PretrainOptions): Promise<void> {
+/** Trains the nano model, or continues its training; writes the model when the run is complete. Returns whether it is. */
+export async function pretrain(options: PretrainOptions): Promise<boolean> {
   options.report("making the tokenizer and the data plan");
   await mkdir(options.state, { recursive: true });
   const plan = await planOf(options.state);
@@ -48,7 +49,7 @@ export async function pretrain(options: PretrainOptions): Promise<void> {
   const engine = await EngineHost.create({ source, threads: options.threads });
   try {
     const run = new Run(options, plan, engine);
-    await run.toEnd();
+    return await run.toEnd();
   } finally {
     await engine.close();
   }
@@ -81,12 +82,13 @@ class Run {
     this.#curve = new LossCurve(options.state);
     const validationAt = exampleSource(plan, "validation");
     this.#validation = Array.from({ length: recipe.validationSize * exampleKinds.length }, (_, index) => validationAt(index));
-    this.#position = { recipe: plan.digest, step: 0, phase: 0, phaseTokens: 0, next: 0, tokens: 0, elapsedMs: 0 };
+    this.#position = { recipe: plan.digest, step: 0, phase: 0, ends: [], phaseTokens: 0, next: 0, tokens: 0, elapsedMs: 0 };
     const total = recipe.phases.reduce((sum, phase) => sum + phase.tokens, 0);
     this.#scale = (options.tokens ?? total) / total;
   }
 
-  async toEnd(): Promise<void> {
+  /** Runs what is left; returns whether the run is complete. */
+  async toEnd(): Promise<boolean> {
     const { options, position } = { options: this.#options, position: await loadCheckpoint(this.#options.state, this.#plan.digest, this.#engine) };
     if (position) this.#position = position;
     this.#savedMs = this.#position.elapsedMs;
@@ -95,12 +97,17 @@ class Run {
     await this.#runPhase();
     while (this.#progress() >= 1 && this.#position.phase + 1 < recipe.phases.length) {
       const phase = this.#position.phase + 1;
-      this.#position = { ...this.#position, phase, phaseTokens: 0, next: firstOfPhase(phase) };
+      const ends = [...this.#position.ends, this.#position.next];
+      this.#position = { ...this.#position, phase, ends, phaseTokens: 0, next: firstOfPhase(phase) };
       await this.#runPhase();
     }
     await this.#save();
-    if (this.#progress() >= 1) await this.#export();
-    else options.report("stopped and saved; the same command goes on");
+    if (this.#progress() < 1) {
+      options.report("stopped and saved; the same command goes on");
+      return false;
+    }
+    await this.#export();
+    return true;
   }
 
   async #runPhase(): Promise<void> {
@@ -188,20 +195,24 @@ class Run {
     await copyFile(join(state, "tokenizer.json"), join(out, "tokenizer.json"));
     await copyFile(join(state, "loss.jsonl"), join(out, "loss.jsonl"));
     await this.#summarise();
-    report(`the model is in ${out}; next: node models/nano/assess.ts --model ${out}`);
+    report(`the pretrained model is in ${out}`);
   }
 
-  /** Writes what the demonstrations looked like, so that self-play can tell new programs from known ones. */
+  /** Writes what the demonstrations looked like, once a run, so that self-play can tell new programs from known ones. */
   async #summarise(): Promise<void> {
-    const { out, threads, report } = this.#options;
-    const programs = demonstratedPrograms(this.#plan, this.#position.next, recipe.summarisedPrograms);
-    report(`summarising ${programs.length} demonstrated programs`);
-    const sandbox = await openSandbox({ lanes: threads });
-    try {
-      await writeFile(join(out, demonstrationsFile), `${JSON.stringify(await summariseDemonstrations(programs, sandbox))}\n`);
-    } finally {
-      await sandbox.close();
+    const { out, state, threads, report } = this.#options;
+    const path = join(state, demonstrationsFile);
+    if (!existsSync(path)) {
+      const programs = demonstratedPrograms(this.#plan, [...this.#position.ends, this.#position.next], recipe.summarisedPrograms);
+      report(`summarising ${programs.length} demonstrated programs`);
+      const sandbox = await openSandbox({ lanes: threads });
+      try {
+        await writeFile(path, `${JSON.stringify(await summariseDemonstrations(programs, sandbox))}\n`);
+      } finally {
+        await sandbox.close();
+      }
     }
+    await copyFile(path, join(out, demonstrationsFile));
   }
 }
 
