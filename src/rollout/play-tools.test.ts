@@ -16,7 +16,7 @@ const bank = readGoodBank(join(import.meta.dirname, "..", "..", "environments", 
 const seed = 5;
 let sandbox: Sandbox;
 beforeAll(async () => {
-  sandbox = await openTestSandbox();
+  sandbox = await openTestSandbox({ wallMsPerCall: 60_000 });
 }, 120_000);
 afterAll(() => sandbox.close());
 
