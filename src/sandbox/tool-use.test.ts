@@ -190,6 +190,16 @@ describe.each(Object.entries(desks))("the base of tool-use programs in %s", (lan
     await handle.close();
   });
 
+  test("has a solution of whole replies, boxes in them included", async () => {
+    const solution = language === "python" ? "    def solution(self): return [r'<answer>\\boxed{5}</answer>']\n$&" : "  solution() { return [String.raw`<answer>\\boxed{5}</answer>`]; }\n$&";
+    const handle = await openProgram(sandbox, expecting("'5'").replace(/^ *(?:def )?tool_read_log\(/m, solution));
+    const { instance } = await createOne(handle, 0);
+    const [action = ""] = valueOf((await handle.solution([instance]))[0]);
+    expect(action).toBe("<answer>\\boxed{5}</answer>");
+    expect(valueOf((await handle.step([{ instance, action }]))[0]).reward).toBe(1);
+    await handle.close();
+  });
+
   test("is named by the facts and leaves a parse report with each step", async () => {
     const handle = await openProgram(sandbox, expecting("'5'"));
     expect(handle.facts.actionForm).toBe("tools");
@@ -213,7 +223,7 @@ test("a boxed game keeps its form, whatever it mentions, and a report of another
     """Not a ToolUseBaseEnv."""
     def reset(self, seed): return self.show("go")
     def step(self, action): return "x", 0.0, False, False, {"parse": {"warnings": [1, "w"], "errors": "none" if action == "odd" else []}}
-    def solution(self): return ["\\boxed{4}"]
+    def solution(self): return ["\\\\boxed{4}"]
 `,
   );
   expect(handle.facts.actionForm).toBe("boxed");
