@@ -110,6 +110,18 @@ test("what cannot be replayed or forked is refused by name", async () => {
   expect([unknown.code, late.code, over.code, forged.code]).toEqual([2, 2, 2, 1]);
 });
 
+test("env play: a line is a whole reply of a tool-use program, and what was repaired is told", async () => {
+  const call = (name: string, given: object, key = "arguments"): string => `<tool_call>${JSON.stringify({ name, [key]: given })}</tool_call>`;
+  const lines = ["\\boxed{1}", call("sound_horn", {}, "parameters"), call("tow", { berth: "x" })];
+  const { stdout, code } = await spadeReading(lines.join("\n"), "env", "play", "environments/good/berth_tools.ts", "--seed", "3");
+  expect(stdout).toContain("(A line is a whole reply");
+  expect(stdout).toContain("Nothing was done: the reply has no tool call.");
+  expect(stdout).toContain("sound_horn: the horn sounds\n(sound_horn: parameters read as arguments)");
+  expect(stdout).toContain('tow: error: parameter berth is "x"; expected integer');
+  expect(stdout).toContain("Left before the end.");
+  expect(code).toBe(0);
+});
+
 test("env episodes lists them", async () => {
   const { stdout } = await spade("env", "episodes", run, "0.0", "--json");
   expect((JSON.parse(stdout) as { id: string }[]).map(({ id }) => id)).toEqual(["0/0.0/plain/0/0", "0/0.0/plain/0/1"]);

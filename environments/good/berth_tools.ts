@@ -1,98 +1,65 @@
-interface ToolSchema {
-  type: "function";
-  function: { name: string; description: string; parameters: object };
-}
-
-interface Ship {
-  name: string;
+interface Berth {
+  number: number;
   length: number;
-  berth: number | null;
+  taken: boolean;
 }
 
-/** Multi-step workflow in TypeScript: find a free berth that is long enough, tow the ship there, confirm. Own small tool loop. */
-export default class BerthTools {
-  readonly maxTurns = 8;
-  private berths: { number: number; length: number; taken: boolean }[] = [];
-  private ship: Ship = { name: "", length: 0, berth: null };
+/** Multi-step workflow in TypeScript: find the shortest free berth that is long enough, tow the ship there, confirm. */
+export default class BerthTools extends ToolUseBase {
+  maxTurns = 8;
+  private ship = "";
   private best = 0;
-  private turns = 0;
 
   reset(seed: number) {
-    let s = (seed + 101) >>> 0;
-    const int = (low: number, high: number): number => {
-      s = (Math.imul(s, 69069) + 362437) >>> 0;
-      return low + ((s >>> 9) % (high - low + 1));
-    };
-    for (;;) {
-      this.berths = Array.from({ length: 6 }, (_, i) => ({ number: 10 * (i + 1) + int(0, 9), length: int(60, 240), taken: int(0, 2) === 0 }));
-      this.ship = { name: ["Halcyon", "Petrel", "Gannet", "Skua"][int(0, 3)] ?? "", length: int(70, 190), berth: null };
-      const fit = this.berths.filter((berth) => !berth.taken && berth.length >= this.ship.length).sort((a, b) => a.length - b.length);
-      if (fit.length >= 2 && fit[0]?.length !== fit[1]?.length) {
-        this.best = fit[0]?.number ?? 0;
-        break;
-      }
-    }
-    this.turns = 0;
-    return {
-      observation:
-        `The harbour master must bring the ship ${this.ship.name}, ${this.ship.length} metres long, to the shortest free berth that is long enough. ` +
-        `Tools: ${JSON.stringify(this.tools().map((tool) => tool.function))} Reply with <tool_call>{"name": ..., "arguments": {...}}</tool_call>.`,
-      info: { tools: this.tools() },
-    };
-  }
-
-  tools(): ToolSchema[] {
-    const declare = (name: string, description: string, properties: object): ToolSchema => ({
+    const random = new Random(seed);
+    const length = random.int(70, 190);
+    let berths: Berth[];
+    let fit: Berth[];
+    do {
+      berths = Array.from({ length: 6 }, (_, i) => ({ number: 10 * (i + 1) + random.int(0, 9), length: random.int(60, 240), taken: random.int(0, 2) === 0 }));
+      fit = berths.filter((berth) => !berth.taken && berth.length >= length).sort((a, b) => a.length - b.length);
+    } while (fit.length < 2 || fit[0].length === fit[1].length);
+    this.ship = random.choice(["Halcyon", "Petrel", "Gannet", "Skua"]);
+    this.best = fit[0].number;
+    this.state = { berths, length, berth: 0, moored: 0 };
+    const declare = (name: string, description: string, properties: object) => ({
       type: "function",
       function: { name, description, parameters: { type: "object", properties, required: Object.keys(properties) } },
     });
-    return [
+    this.schemas = [
       declare("list_berths", "All berths of the harbour with length and whether they are taken", {}),
       declare("tow", "Tows the ship to a berth", { berth: { type: "integer" } }),
-      declare("confirm", "Confirms the mooring of the ship", { ship: { type: "string" } }),
+      declare("confirm", "Confirms the mooring of the ship, once and for all", { ship: { type: "string" } }),
       declare("sound_horn", "Sounds the horn", {}),
     ];
+    this.userMessages = [`The ship ${this.ship} is ${length} metres long. Bring her to the shortest free berth that is long enough.`, `Now confirm the mooring of ${this.ship}.`];
+    this.messageCriteria = [(state) => state.berth === this.best, (state) => state.moored === this.best];
+    return this.begin("You serve the harbour master.");
   }
 
-  private run(name: string, given: Record<string, unknown>): { said: string; done?: boolean } {
-    switch (name) {
-      case "list_berths":
-        return { said: JSON.stringify(this.berths) };
-      case "tow": {
-        const berth = this.berths.find((one) => one.number === given["berth"]);
-        if (berth === undefined || berth.taken || berth.length < this.ship.length) return { said: "error: the ship cannot be towed there" };
-        this.ship.berth = berth.number;
-        return { said: `towed to ${berth.number}` };
-      }
-      case "confirm":
-        if (given["ship"] !== this.ship.name || this.ship.berth === null) return { said: "error: nothing to confirm" };
-        return { said: "confirmed", done: true };
-      case "sound_horn":
-        return { said: "the horn sounds" };
-      default:
-        return { said: `error: unknown tool ${name.slice(0, 40)}` };
-    }
+  tool_list_berths() {
+    return this.state.berths;
   }
 
-  step(action: string) {
-    this.turns++;
-    const truncated = this.turns >= this.maxTurns;
-    const block = /<tool_call>([\s\S]*?)<\/tool_call>/.exec(action)?.[1];
-    let call: { name?: unknown; arguments?: unknown } | undefined;
-    try {
-      const parsed: unknown = JSON.parse(block ?? "null");
-      if (typeof parsed === "object" && parsed !== null) call = parsed;
-    } catch {
-      call = undefined;
-    }
-    if (typeof call?.name !== "string") return { observation: "No readable tool call was found.", reward: 0, terminated: false, truncated };
-    const given = typeof call.arguments === "object" && call.arguments !== null ? (call.arguments as Record<string, unknown>) : {};
-    const { said, done = false } = this.run(call.name, given);
-    return { observation: said, reward: done && this.ship.berth === this.best ? 1 : 0, terminated: done, truncated: truncated && !done };
+  tool_tow({ berth }: { berth: number }) {
+    const wanted = this.state.berths.find((one: Berth) => one.number === berth);
+    if (this.state.moored !== 0 || wanted === undefined || wanted.taken || wanted.length < this.state.length) throw new Error("the ship cannot be towed there");
+    this.state.berth = berth;
+    return `towed to ${berth}`;
+  }
+
+  tool_confirm({ ship }: { ship: string }) {
+    if (ship !== this.ship || this.state.berth === 0) throw new Error("nothing to confirm");
+    this.state.moored = this.state.berth;
+    return "confirmed";
+  }
+
+  tool_sound_horn() {
+    return "the horn sounds";
   }
 
   solution(): string[] {
     const call = (name: string, given: object): string => `<tool_call>${JSON.stringify({ name, arguments: given })}</tool_call>`;
-    return [call("list_berths", {}), call("tow", { berth: this.best }), call("confirm", { ship: this.ship.name })];
+    return [call("list_berths", {}), call("tow", { berth: this.best }), call("confirm", { ship: this.ship })];
   }
 }

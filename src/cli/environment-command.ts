@@ -15,7 +15,7 @@ import { decimal, table } from "./format.ts";
 /** `spade env`: lists, shows and plays environments of a run, or a program file. */
 export const environmentCommand: CommandSpec = {
   name: "env",
-  usage: "env list <run>  |  env show <run> <id>  |  env play <run> <id> | <file.py>  |  env episodes <run> [id]  |  env replay <run> <episode>  |  env fork <run> <episode> --turn N",
+  usage: "env list <run>  |  env show <run> <id>  |  env play <run> <id> | <file>  |  env episodes <run> [id]  |  env replay <run> <episode>  |  env fork <run> <episode> --turn N",
   summary: "List the environments of a run, read one, or play one yourself; run stored episodes again, or go on from one of their turns.",
   options: [
     { name: "seed", value: "S", help: "seed of reset when playing (default 0)" },
@@ -97,7 +97,7 @@ function programOf(args: Arguments): Program {
   return { language, source: readFileSync(path, "utf8") };
 }
 
-/** Lets a person play: one line is one action. The program runs in the sandbox, as always. */
+/** Lets a person play: one line is one action, of a tool-use program one whole reply. The program runs in the sandbox, as always. */
 async function play(args: Arguments): Promise<number> {
   const program = programOf(args);
   await using stack = new AsyncDisposableStack();
@@ -117,6 +117,7 @@ async function playInteractively(sandbox: Sandbox, program: Program, options: { 
   const handle = await expectGuest(sandbox.open(program));
   const first = await expectGuest(handle.create([options.seed]).then((results) => results[0]));
   console.log(first.observation);
+  if (handle.facts.actionForm === "tools") console.log("(A line is a whole reply, tool calls or an answer in their tags.)");
   for (;;) {
     const action = await options.ask();
     if (action === undefined) {
@@ -125,6 +126,7 @@ async function playInteractively(sandbox: Sandbox, program: Program, options: { 
     }
     const step = await expectGuest(handle.step([{ instance: first.instance, action }]).then((results) => results[0]));
     console.log(step.observation);
+    for (const warning of step.parse?.warnings ?? []) console.log(`(${warning})`);
     if (!step.terminated && !step.truncated) continue;
     console.log(step.terminated ? `Ended with reward ${step.reward}.` : "Ended: out of turns.");
     return 0;

@@ -3,6 +3,9 @@ import { sha256 } from "./digest.ts";
 /** Language of an environment program; TypeScript includes plain JavaScript. */
 export type Language = "python" | "typescript";
 
+/** What a program takes as an action: the content of the last box of a response, or the whole response with its tool calls. */
+export type ActionForm = "boxed" | "tools";
+
 /** An environment program: one source file, hostile until proven otherwise. Run only by `sandbox/`. */
 export interface Program {
   readonly language: Language;

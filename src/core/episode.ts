@@ -7,6 +7,12 @@ export type Outcome =
   | { readonly kind: "truncated"; readonly reason: "environment" | "turns" | "context" | "length" | "action" }
   | { readonly kind: "failed"; readonly boundary: "environment" | "sandbox" | "policy"; readonly code: string };
 
+/** What a tool-use program made of a response: what it repaired, and what it could not read. */
+export interface ParseReport {
+  readonly warnings: readonly string[];
+  readonly errors: readonly string[];
+}
+
 /** One turn: what was seen, what was done. Text is for people and reports; training uses the trajectory's tokens. */
 export interface Turn {
   readonly observation: string;
@@ -14,6 +20,8 @@ export interface Turn {
   /** Absent when the response holds no action. */
   readonly action?: string;
   readonly reward: number;
+  /** Of tool-use programs only. */
+  readonly parse?: ParseReport;
 }
 
 export interface Episode {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { boxedAction } from "../chat/boxed.ts";
+import { actionIn } from "../chat/action.ts";
 import { embeddedRenderer } from "../chat/renderer.ts";
 import { compactPrompts } from "../designer/prompts.ts";
 import { scriptedPolicy } from "../policy/scripted.ts";
@@ -14,7 +14,7 @@ import { bootstrap, wilson } from "./intervals.ts";
 import { loadSuite, type Suite } from "./suite.ts";
 
 const heldout = join(import.meta.dirname, "../../environments/heldout");
-const dialogue: Dialogue = { renderer: embeddedRenderer(byteTokenizer), prompt: compactPrompts.play, parseAction: boxedAction };
+const dialogue: Dialogue = { renderer: embeddedRenderer(byteTokenizer), prompt: compactPrompts.play, parseAction: actionIn };
 
 const environments: Record<string, () => FakeEnvironment> = {
   /** Asks for the seed. */

@@ -80,7 +80,7 @@ export async function solvable(context: GateContext): Promise<Evidence> {
  */
 export async function notTrivial(context: GateContext): Promise<Evidence & { readonly trivialWinRate: number }> {
   const { maxWinRate, finalists, finalSeeds } = context.config["not-trivial"];
-  const policies = trivialPolicies(await commonestSolution(context));
+  const policies = trivialPolicies(await commonestSolution(context), context.handle.facts.actionForm);
   const probed = await winRates(context, policies, context.seeds);
   const best = [...probed].sort((a, b) => b.winRate - a.winRate).slice(0, finalists);
   const fresh = Array.from({ length: finalSeeds }, (_, i) => deriveSeed(context.seed, "trivial", i));

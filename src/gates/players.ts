@@ -1,5 +1,7 @@
+import type { ActionForm } from "../core/environment.ts";
 import type { Player } from "./probe.ts";
 import { isNumber, isWord, listedOptions, textTokens } from "./text.ts";
+import { answering, everyTool } from "./tool-players.ts";
 
 /** A player no learning is needed for. */
 export interface TrivialPolicy {
@@ -17,9 +19,18 @@ const constants = ["0", "1", "2", "a", "b", "yes", "no", "true", "done"];
 
 /**
  * The trivial policies of gate `not-trivial`; they play multi-turn games to the end, each turn from that turn's text.
- * `memorised` is another seed's solution (gates.md, the constant answer).
+ * In tool-use programs (`form` is `tools`) they speak in answers, and one calls every tool. `memorised` is another seed's
+ * solution (gates.md, the constant answer).
  */
-export function trivialPolicies(memorised: readonly string[] | undefined): TrivialPolicy[] {
+export function trivialPolicies(memorised: readonly string[] | undefined, form: ActionForm): TrivialPolicy[] {
+  const plain = plainPolicies();
+  return [
+    ...(form === "boxed" ? plain : [...plain.map(({ id, player }) => ({ id, player: answering(player) })), { id: "every tool", player: everyTool }]),
+    ...(memorised === undefined ? [] : [{ id: "memorised solution", player: (({ turn }) => memorised[turn] ?? memorised.at(-1)) satisfies Player }]),
+  ];
+}
+
+function plainPolicies(): TrivialPolicy[] {
   const fixed = constants.map((text): TrivialPolicy => ({ id: `constant ${text}`, player: () => text }));
   return [
     { id: "random option", player: ({ observation, rng }) => pickOr(listedOptions(observation), rng) },
@@ -35,7 +46,6 @@ export function trivialPolicies(memorised: readonly string[] | undefined): Trivi
     { id: "last word", player: ({ observation }) => words(observation).at(-1) ?? "" },
     { id: "first option", player: ({ observation }) => listedOptions(observation)[0] ?? "" },
     { id: "last option", player: ({ observation }) => listedOptions(observation).at(-1) ?? "" },
-    ...(memorised === undefined ? [] : [{ id: "memorised solution", player: (({ turn }) => memorised[turn] ?? memorised.at(-1)) satisfies Player }]),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { monotonicClock } from "../core/clock.ts";
 import { SpadeError } from "../core/errors.ts";
-import type { Program } from "../core/environment.ts";
+import type { ActionForm, Program } from "../core/environment.ts";
 import type { CallOptions, GuestFailure, GuestResult, InstanceId, ProgramHandle, Sandbox, StepValue } from "../sandbox/sandbox.ts";
 
 /** A fault that ended one environment call of an episode. */
@@ -33,6 +33,8 @@ export class Cohort {
   private readonly program: Program;
   private readonly members: Member[];
   private handle: ProgramHandle | undefined;
+  /** What the program takes as an action; known after the start. */
+  actionForm: ActionForm = "boxed";
 
   constructor(sandbox: Sandbox, program: Program, seeds: readonly number[]) {
     this.sandbox = sandbox;
@@ -101,6 +103,7 @@ export class Cohort {
     const opened = await this.sandbox.open(this.program);
     if (!opened.ok) return indices.map(() => guestFault(opened.failure));
     this.handle = opened.value;
+    this.actionForm = opened.value.facts.actionForm;
     const results = await this.handle.create(indices.map((index) => this.member(index).seed), this.deadline());
     return indices.map((index, i) => {
       const result = results[i];

@@ -1,4 +1,5 @@
 import type { Renderer } from "../chat/renderer.ts";
+import type { ActionForm } from "../core/environment.ts";
 import type { Episode, Outcome, Turn } from "../core/episode.ts";
 import type { Arm } from "../core/role.ts";
 import { append, flatten, type Trajectory } from "../core/trajectory.ts";
@@ -25,13 +26,14 @@ export interface EpisodeSpec<A extends Arm = Arm> {
 export interface Dialogue {
   readonly renderer: Renderer;
   readonly prompt: (observation: string, hint?: string) => { readonly system: string; readonly user: string };
-  /** The action in a response; undefined when it holds none. */
-  readonly parseAction: (response: string) => string | undefined;
+  /** The action in a response, as the environment takes it; undefined when it holds none. */
+  readonly parseAction: (response: string, form: ActionForm) => string | undefined;
 }
 
 /** An episode between two events. Immutable. */
 export interface EpisodeState<A extends Arm = Arm> {
   readonly spec: EpisodeSpec<A>;
+  readonly actionForm: ActionForm;
   readonly trajectory: Trajectory<A>;
   readonly turns: readonly Turn[];
   /** What the policy sees now. */
@@ -46,11 +48,11 @@ export type Next =
   | { readonly kind: "step"; readonly state: EpisodeState; readonly action: string }
   | { readonly kind: "end"; readonly episode: Episode };
 
-/** Begins an episode on its first observation. */
-export function start(spec: EpisodeSpec, observation: string, dialogue: Dialogue): Next {
+/** Begins an episode on its environment's first observation. */
+export function start(spec: EpisodeSpec, { observation, actionForm }: Pick<EpisodeState, "observation" | "actionForm">, dialogue: Dialogue): Next {
   const messages = spec.arm === "hint" ? dialogue.prompt(observation, spec.hint ?? "") : dialogue.prompt(observation);
   const tokens = dialogue.renderer.prompt(messages);
-  return requestSample({ spec, trajectory: append(emptyTrajectory(spec), { kind: "prompt", tokens }), turns: [], observation });
+  return requestSample({ spec, actionForm, trajectory: append(emptyTrajectory(spec), { kind: "prompt", tokens }), turns: [], observation });
 }
 
 /**
@@ -62,7 +64,7 @@ export function receiveSample(state: EpisodeState, sample: Sample, dialogue: Dia
   const promptLength = flatten(state.trajectory).tokens.length;
   const trajectory = append(state.trajectory, { kind: "sampled", tokens, logprobs, policyVersion });
   const response = dialogue.renderer.text(tokens);
-  const action = dialogue.parseAction(response);
+  const action = dialogue.parseAction(response, state.actionForm);
   if (action !== undefined) return { kind: "step", action, state: { ...state, trajectory, acting: { response, action } } };
   const cutByContext = promptLength + state.spec.sampling.maxTokens > state.spec.contextLength;
   const reason = sample.stop === "stop" ? "action" : cutByContext ? "context" : "length";
@@ -72,7 +74,8 @@ export function receiveSample(state: EpisodeState, sample: Sample, dialogue: Dia
 
 /** Takes the environment's answer to the action. */
 export function receiveStep(state: EpisodeState, step: StepValue, dialogue: Dialogue): Next {
-  const turns = [...state.turns, { observation: state.observation, ...actingOf(state), reward: step.reward }];
+  const parse = step.parse === undefined ? {} : { parse: step.parse };
+  const turns = [...state.turns, { observation: state.observation, ...actingOf(state), reward: step.reward, ...parse }];
   const after = { ...withoutActing(state), turns, observation: step.observation };
   if (step.terminated) return finish(after, { kind: "terminated", reward: step.reward });
   if (step.truncated) return finish(after, { kind: "truncated", reason: "environment" });
@@ -89,7 +92,7 @@ export function fail(state: EpisodeState, boundary: "environment" | "sandbox", c
 
 /** Ends an episode whose environment did not even start. */
 export function failAtStart(spec: EpisodeSpec, boundary: "environment" | "sandbox", code: string): Episode {
-  return fail({ spec, trajectory: emptyTrajectory(spec), turns: [], observation: "" }, boundary, code);
+  return fail({ spec, actionForm: "boxed", trajectory: emptyTrajectory(spec), turns: [], observation: "" }, boundary, code);
 }
 
 function emptyTrajectory(spec: EpisodeSpec): Trajectory {
@@ -114,8 +117,8 @@ function actingOf(state: EpisodeState): { response: string; action?: string } {
 }
 
 function withoutActing(state: EpisodeState): EpisodeState {
-  const { spec, trajectory, turns, observation } = state;
-  return { spec, trajectory, turns, observation };
+  const { spec, actionForm, trajectory, turns, observation } = state;
+  return { spec, actionForm, trajectory, turns, observation };
 }
 
 function finish(state: EpisodeState, outcome: Outcome): Next {

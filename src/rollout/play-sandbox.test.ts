@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { boxedAction } from "../chat/boxed.ts";
+import { actionIn } from "../chat/action.ts";
 import { embeddedRenderer } from "../chat/renderer.ts";
 import { canonicalJson } from "../core/digest.ts";
 import type { Episode } from "../core/episode.ts";
@@ -45,7 +45,7 @@ function play(sources: Readonly<Record<string, string>>): Promise<Episode[]> {
     environments: Object.entries(sources).map(([id, source]) => ({ environment: { id, program: { language: "python", source }, maxTurns: 9, hint: "one step" }, seeds: [0, 1, 2, 4] })),
     plays: { plain: 1, hint: 1 },
     sampling: { temperature: 1, topP: 1, topK: 0, maxTokens: 40 },
-    dialogue: { renderer: embeddedRenderer(byteTokenizer), prompt: compactPrompts.play, parseAction: boxedAction },
+    dialogue: { renderer: embeddedRenderer(byteTokenizer), prompt: compactPrompts.play, parseAction: actionIn },
     policy: scriptedPolicy({ tokenizer: byteTokenizer, respond: () => "\\boxed{1}" }),
     sandbox,
     runSeed: 1,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { boxedAction } from "../chat/boxed.ts";
+import { actionIn } from "../chat/action.ts";
 import { embeddedRenderer } from "../chat/renderer.ts";
 import { canonicalJson } from "../core/digest.ts";
 import { type Episode, episodeReturn } from "../core/episode.ts";
@@ -15,7 +15,7 @@ import type { Dialogue } from "./episode.ts";
 import { type PlayedEnvironment, playEpisodes, type PlayOptions } from "./play.ts";
 import { type FakeEnvironment, fakeSandbox } from "./testing/fake-sandbox.ts";
 
-const dialogue: Dialogue = { renderer: embeddedRenderer(byteTokenizer), prompt: compactPrompts.play, parseAction: boxedAction };
+const dialogue: Dialogue = { renderer: embeddedRenderer(byteTokenizer), prompt: compactPrompts.play, parseAction: actionIn };
 
 /** Counts up to a number: wins when the sum of the actions reaches it exactly. */
 function counter(): FakeEnvironment {

@@ -124,7 +124,7 @@ async function startCohort({ cohort, slots }: PlannedCohort, dialogue: Dialogue)
     const answer = answers[i];
     invariant(answer !== undefined, "a cohort answers for every member");
     slot.next = answer.ok
-      ? start(slot.spec, answer.value, dialogue)
+      ? start(slot.spec, { observation: answer.value, actionForm: cohort.actionForm }, dialogue)
       : { kind: "end", episode: failAtStart(slot.spec, answer.fault.boundary, answer.fault.code) };
   });
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ObservedSandbox } from "./pool.ts";
 import type { ProgramFacts, ProgramHandle } from "./sandbox.ts";
+import { sameCases, verifyCases } from "./testing/guest-cases.ts";
 import { createOne, failureOf, openProgram, openTestSandbox, valueOf } from "./test-sandbox.ts";
 
 let sandbox: ObservedSandbox;
@@ -10,14 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.close());
 
-describe("answers", () => {
-  let judge: ProgramHandle;
-  let instance: number;
-
-  beforeAll(async () => {
-    judge = await openProgram(
-      sandbox,
-      `import json
+const judges = {
+  python: `import json
 class Judge(TextGame):
     def reset(self, seed=None):
         return self.show("ready")
@@ -25,14 +20,27 @@ class Judge(TextGame):
         kind, left, right = json.loads(action)
         if kind == "same":
             won = same(left, right)
-        elif kind == "tuple":
-            won = same(tuple(left), right)
         else:
             from math_verify import parse, verify
-            won = verify(parse(left), parse(right))
+            won = verify(parse(left), parse(right)) and verify(left, right)
         return self.finish(won)
 `,
-    );
+  typescript: `export default class Judge extends TextGame {
+  reset() { return this.show("ready"); }
+  step(action: string) {
+    const [kind, left, right] = JSON.parse(action);
+    return this.finish(kind === "same" ? same(left, right) : verify(parse(left), parse(right)) && verify(left, right));
+  }
+}
+`,
+};
+
+describe.each(Object.entries(judges))("answers in %s", (_language, source) => {
+  let judge: ProgramHandle;
+  let instance: number;
+
+  beforeAll(async () => {
+    judge = await openProgram(sandbox, source);
     instance = (await createOne(judge, 0)).instance;
   });
 
@@ -40,83 +48,13 @@ class Judge(TextGame):
     return valueOf((await judge.step([{ instance, action: JSON.stringify([kind, left, right]) }]))[0]).reward === 1;
   }
 
-  // The project's shared cases (mathEquivalence).
-  test.each([
-    ["T6g1", "\\frac12", "\\frac13", false],
-    ["T6g2", "\\frac12", "0.5", true],
-    ["T7a", "9", "009", true],
-    ["T7b", "9", "2003^{2002^{2001}} \\bmod 1000", false],
-  ])("case %s: %s and %s", async (_id, gold, answer, expected) => {
+  test.each(verifyCases)("verify %s and %s: %s", async (gold, answer, expected) => {
     const start = performance.now();
     expect(await equal("verify", gold, answer)).toBe(expected);
-    expect(performance.now() - start).toBeLessThan(1000);
+    expect(performance.now() - start).toBeLessThan(2000);
   });
 
-  test.each([
-    ["\\frac{1}{2}", "1/2", true],
-    ["\\dfrac{3}{4}", "$0.75$", true],
-    ["1\\frac12", "1.5", true],
-    ["\\boxed{12}", "12", true],
-    ["(1, 2)", "(1,2)", true],
-    ["(1, 2)", "(2,1)", false],
-    ["\\{1, \\frac12\\}", "\\left\\{0.5, 1\\right\\}", true],
-    ["\\left\\{\\frac{1}{2},\\{3\\}\\right\\}", "\\{\\{3\\},0.5\\}", true],
-    ["2^{10}", "1024", true],
-    ["2^{-1}", "0.5", true],
-    ["9", "9^{99999999}", false],
-    ["9^{9^{9^{9}}}", "9", false],
-    ["\\sqrt{16}", "4", true],
-    ["x = 5", "5", true],
-    ["1,234", "1234", true],
-    ["\\text{E}", "E", true],
-    ["12", "\\boxed{12", false],
-    ["0", "1/0", false],
-    ["", "", false],
-    ["3", "3.0000001", false],
-    ["50\\%", "0.5", true],
-    ["50", "50%", true],
-    ["50\\%", "5", false],
-    ["1e3", "1000", true],
-    ["2(3)", "6", true],
-    ["−3", "-3", true],
-    ["\\frac{x+1}{2}", "(1+x)/2", true],
-    ["x^2-1", "(x-1)(x+1)", true],
-    ["x^2-1", "(x-1)(x-1)", false],
-    ["(a+b)^2", "a^2+2ab+b^2", true],
-    ["2\\pi", "\\pi \\cdot 2", true],
-    ["x+x-2x+3", "3", true],
-    ["a-b", "b-a", false],
-    ["(x, 2)", "(x,2)", true],
-    ["\\{a, b\\}", "\\{b, a\\}", true],
-    ["east", "seat", false],
-    ["no", "on", false],
-    ["x^{1000000}", "x", false],
-    ["((((((((((x+1)^9)^9)^9)^9)^9)^9)^9)^9)^9)^9", "x", false],
-    ["a, \\boxed{\\frac13}, \\boxed{\\left\\{\\frac12,\\{3\\}\\right\\}}", "\\{\\{3\\}, 1/2\\}", true],
-    ["\\boxed  {go north}", "go north", true],
-    ["not \\boxed{3} but \\boxed{5}", "5", true],
-    ["\\boxed{{1,2},{3,4}}", "{1,2},{3,4}", true],
-    ["9".repeat(3000), "9", false],
-  ])("verify %s and %s", async (gold, answer, expected) => {
-    expect(await equal("verify", gold, answer)).toBe(expected);
-  });
-
-  test.each([
-    ["009", 9, true],
-    ["7.0", 7, true],
-    ["-0.50", -0.5, true],
-    [" Red  Apple", "red apple", true],
-    ["red", "blue", false],
-    ["3+4", 7, false],
-    ["1e3", 1000, true],
-    ["9e999999999", 1, false],
-    ["1 2 3", [1, 2, 3], true],
-    ["1, 2,3.0", [1, 2, 3], true],
-    ["[1, 2]", [1, 2], true],
-    ["1 2", [1, 2, 3], false],
-    ["", "", true],
-    ["0.3", 0.30000000000000004, true],
-  ])("same(%j, %j)", async (left, right, expected) => {
+  test.each(sameCases)("same(%j, %j): %s", async (left, right, expected) => {
     expect(await equal("same", left, right)).toBe(expected);
   });
 });

@@ -1,3 +1,4 @@
+import type { ParseReport } from "../core/episode.ts";
 import type { Outcome } from "./messages.ts";
 import type { GuestFailure, GuestFailureCode, GuestResult, ProgramFacts, ResetValue, StepValue } from "./sandbox.ts";
 
@@ -41,7 +42,20 @@ export const readStep: Read<StepValue> = (value) => {
   const warnings = readStrings(value["warnings"]);
   if (typeof observation !== "string" || typeof reward !== "number" || !(Math.abs(reward) <= 10)) return undefined;
   if (typeof terminated !== "boolean" || typeof truncated !== "boolean" || warnings === undefined) return undefined;
-  return { observation: observation.toWellFormed(), reward, terminated, truncated, warnings };
+  const step = { observation: observation.toWellFormed(), reward, terminated, truncated, warnings };
+  if (value["parse"] === undefined) return step;
+  const parse = readParseReport(value["parse"]);
+  return parse === undefined ? undefined : { ...step, parse };
+};
+
+/** Entries of each kind that a parse report may have, and characters of one: what the guests cut it to. */
+const maxReportEntries = 20;
+const maxReportChars = 300;
+
+const readParseReport: Read<ParseReport> = (value) => {
+  const [warnings, errors] = isFields(value) ? [readStrings(value["warnings"]), readStrings(value["errors"])] : [];
+  const isBounded = (texts: readonly string[]): boolean => texts.length <= maxReportEntries && texts.every((text) => text.length <= 2 * maxReportChars);
+  return warnings !== undefined && errors !== undefined && isBounded(warnings) && isBounded(errors) ? { warnings, errors } : undefined;
 };
 
 export const readStrings: Read<readonly string[]> = (value) =>
@@ -56,11 +70,12 @@ export const readForkState: Read<{ readonly image?: string; readonly bytes?: str
 
 export const readFacts: Read<ProgramFacts> = (value) => {
   if (!isFields(value)) return undefined;
-  const { entry, hasSolution, maxTurns, skeleton, shingles, stateVariables } = value;
+  const { entry, hasSolution, actionForm, maxTurns, skeleton, shingles, stateVariables } = value;
   const strings = readStrings(value["strings"]);
   if (typeof entry !== "string" || typeof skeleton !== "string" || typeof hasSolution !== "boolean") return undefined;
+  if (actionForm !== "boxed" && actionForm !== "tools") return undefined;
   if (typeof stateVariables !== "number" || strings === undefined || !isNumbers(shingles)) return undefined;
-  const facts = { entry, hasSolution, skeleton, shingles, strings, stateVariables };
+  const facts: ProgramFacts = { entry, hasSolution, actionForm, skeleton, shingles, strings, stateVariables };
   return typeof maxTurns === "number" ? { ...facts, maxTurns } : facts;
 };
 

@@ -1,4 +1,5 @@
-import type { Program } from "../core/environment.ts";
+import type { ActionForm, Program } from "../core/environment.ts";
+import type { ParseReport } from "../core/episode.ts";
 
 /** Why guest code failed: a value, never an exception of the host. */
 export type GuestFailureCode = "parse" | "raise" | "timeout" | "fuel" | "episode-timeout" | "episode-fuel" | "memory" | "output" | "exit" | "protocol" | "denied";
@@ -49,6 +50,8 @@ export interface StepValue {
   readonly truncated: boolean;
   /** Coercions made at the border, for example `True` as a reward. */
   readonly warnings: readonly string[];
+  /** What a tool-use program could and could not read of the action (`info.parse`), of bounded size. */
+  readonly parse?: ParseReport;
 }
 
 /** Facts about a loaded program, read without running an episode. */
@@ -56,6 +59,8 @@ export interface ProgramFacts {
   /** Name of the entry class, found by protocol. */
   readonly entry: string;
   readonly hasSolution: boolean;
+  /** `tools` when the entry class derives from the runtime library's base of tool-use programs. */
+  readonly actionForm: ActionForm;
   /** Turn limit the program declares (`max_turns`), if any. */
   readonly maxTurns?: number;
   /** Digest of the normalised syntax tree: identifiers renamed, constants replaced by their type. */

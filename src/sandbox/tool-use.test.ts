@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ObservedSandbox } from "./pool.ts";
 import type { InstanceId, ProgramHandle, StepValue } from "./sandbox.ts";
+import { readReply } from "./guest/tools.ts";
+import { toolCallCases } from "./testing/guest-cases.ts";
 import { createOne, openProgram, openTestSandbox, valueOf } from "./test-sandbox.ts";
 
 let sandbox: ObservedSandbox;
@@ -12,45 +14,9 @@ afterAll(() => sandbox.close());
 
 interface Reading {
   readonly calls: readonly { readonly name: string; readonly arguments: unknown }[];
-  readonly answer: string | null;
+  readonly answer?: string | null;
   readonly report: { readonly warnings: readonly string[]; readonly errors: readonly { readonly code: string; readonly message: string }[] };
 }
-
-/** Facts of the project's shared cases (`toolCalls`), and further inputs of each kind. */
-const cases: readonly { id: string; text: string; schema?: Record<string, string>; calls: readonly [string, unknown][]; warnings?: number; errors?: number; answer?: string }[] = [
-  { id: "T1 nested arguments", text: '<tool_call>{"name":"set_cfg","arguments":{"opts":{"retry":{"max":3}}}}</tool_call>', calls: [["set_cfg", { opts: { retry: { max: 3 } } }]] },
-  { id: "T2 braces and a tag in a string", text: `<tool_call>{"name":"sh","arguments":{"cmd":"mkdir -p a/{b,c && echo '</tool_call>' }}"}}</tool_call>`, calls: [["sh", { cmd: "mkdir -p a/{b,c && echo '</tool_call>' }}" }]] },
-  { id: "T3a two objects", text: '<tool_call>{"name":"list_notes","arguments":{"tag":"x"}}{"name":"list_notes","arguments":{"tag":"y"}}</tool_call>', calls: [["list_notes", { tag: "x" }], ["list_notes", { tag: "y" }]] },
-  { id: "T3b an array", text: '<tool_call>[{"name":"a","arguments":{}},{"name":"b","arguments":{"k":1}}]</tool_call>', calls: [["a", {}], ["b", { k: 1 }]] },
-  {
-    id: "T4 coercion by schema",
-    schema: { zip: "string", n: "integer", when: "integer", ok: "boolean" },
-    text: "<tool_call><function=t><parameter=zip>02134</parameter><parameter=n>7</parameter><parameter=when>2026-01-15</parameter><parameter=ok>True</parameter></function></tool_call>",
-    calls: [["t", { zip: "02134", n: 7, when: "2026-01-15", ok: true }]],
-    warnings: 1,
-  },
-  { id: "T5a no arguments", text: '<tool_call>{"name":"ping"}</tool_call>', calls: [["ping", {}]] },
-  { id: "T5b parameters", text: '<tool_call>{"name":"put","parameters":{"k":"a"}}</tool_call>', calls: [["put", { k: "a" }]], warnings: 1 },
-  { id: "T5c null arguments", text: '<tool_call>{"name":"put","arguments":null}</tool_call>', calls: [["put", {}]] },
-  { id: "T5d arguments as text", text: '<tool_call>{"name":"put","arguments":"{\\"k\\":\\"a\\"}"}</tool_call>', calls: [["put", { k: "a" }]] },
-  { id: "T5e a number for a name", text: '<tool_call>{"name":7,"arguments":{}}</tool_call>', calls: [], errors: 1 },
-  { id: "a dotted name", text: "<tool_call><function=api.get><parameter=id>5</parameter></function></tool_call>", calls: [["api.get", { id: "5" }]] },
-  { id: "a call in a think block", text: '<think>maybe <tool_call>{"name":"rm","arguments":{}}</tool_call></think>I look. <tool_call>{"name":"ls","arguments":{}}</tool_call>', calls: [["ls", {}]] },
-  { id: "a think block opened in the prompt", text: '<tool_call>{"name":"rm"}</tool_call> no.</think><tool_call>{"name":"ls"}</tool_call>', calls: [["ls", {}]], warnings: 1 },
-  { id: "a think block that never ends", text: '<think><tool_call>{"name":"rm"}</tool_call><answer>5</answer>', calls: [] },
-  { id: "a think tag in a string", text: '<tool_call>{"name":"say","arguments":{"text":"<think>{"}}</tool_call><answer>4</answer>', calls: [["say", { text: "<think>{" }]], answer: "4" },
-  { id: "a cut block", text: '<tool_call>{"name":"ls","arguments":{"path":"/ho', calls: [], errors: 1 },
-  { id: "a block cut after its object", text: '<tool_call>{"name":"ls"}', calls: [["ls", {}]], warnings: 1 },
-  { id: "a bad block before a good one", text: '<tool_call>ls please</tool_call><tool_call>{"name":"ls"}</tool_call>', calls: [["ls", {}]], errors: 1 },
-  { id: "text types stay text", schema: { a: "string", b: "string", c: "string" }, text: "<tool_call><function=t><parameter=a>12345</parameter><parameter=b>true</parameter><parameter=c>1e5</parameter></function></tool_call>", calls: [["t", { a: "12345", b: "true", c: "1e5" }]] },
-  { id: "a closing tag in an XML value", text: "<tool_call><function=t><parameter=a>x</parameter>y\n</parameter></function></tool_call>", calls: [["t", { a: "x</parameter>y" }]] },
-  { id: "objects in XML", schema: { a: "object", b: "array" }, text: '<tool_call><function=t><parameter=a>{"k":{"m":1}}</parameter><parameter=b>[1,2]</parameter></function></tool_call>', calls: [["t", { a: { k: { m: 1 } }, b: [1, 2] }]] },
-  { id: "NaN is no JSON", text: '<tool_call>{"name":"t","arguments":{"a":NaN}}</tool_call>', calls: [], errors: 1 },
-  { id: "the last answer counts", text: "<answer>1</answer> no, <answer> 2 </answer>", calls: [], answer: "2" },
-  { id: "a deep argument", text: `<tool_call>{"name":"t","arguments":{"a":${"[".repeat(1900)}`, calls: [], errors: 1 },
-  { id: "a deep argument that closes", text: `<tool_call>{"name":"ls"}</tool_call><tool_call>{"name":"t","arguments":{"a":${"[".repeat(60)}${"]".repeat(60)}, "b": }}</tool_call>`, calls: [["ls", {}]], errors: 1 },
-  { id: "a very deep argument", text: `<tool_call>{"name":"t","arguments":{"a":${"[".repeat(5000)}`, calls: [], errors: 1 },
-];
 
 describe("the parser", () => {
   let handle: ProgramHandle;
@@ -71,17 +37,39 @@ class Reader:
     instance = (await createOne(handle, 0)).instance;
   });
 
-  test.each(cases)("$id", async ({ text, schema = {}, calls, warnings = 0, errors = 0, answer = null }) => {
-    const { observation } = valueOf((await handle.step([{ instance, action: JSON.stringify([text, schema]) }]))[0]);
-    const reading = JSON.parse(observation) as Reading;
-    expect(reading.calls).toEqual(calls.map(([name, values]) => ({ name, arguments: values })));
-    expect(reading.answer).toBe(answer);
-    expect([reading.report.warnings.length, reading.report.errors.length], observation).toEqual([warnings, errors]);
-    expect(reading.report.errors.every(({ code }) => code === "parse")).toBe(true);
+  const readers: Readonly<Record<string, (text: string, schema: Readonly<Record<string, string>>) => Promise<Reading>>> = {
+    python: async (text, schema) => JSON.parse(valueOf((await handle.step([{ instance, action: JSON.stringify([text, schema]) }]))[0]).observation) as Reading,
+    typescript: (text, schema) => {
+      const properties = Object.fromEntries(Object.entries(schema).map(([key, type]) => [key, { type }]));
+      return Promise.resolve(readReply(text, [{ type: "function", function: { name: "t", parameters: { properties } } }]));
+    },
+  };
+
+  describe.each(Object.entries(readers))("in %s", (_language, read) => {
+    test.each(toolCallCases)("$id", async ({ text, schema = {}, calls, warnings = 0, errors = 0, answer = null }) => {
+      const reading = await read(text, schema);
+      expect(reading.calls).toEqual(calls.map(([name, values]) => ({ name, arguments: values })));
+      expect(reading.answer ?? null).toBe(answer);
+      expect([reading.report.warnings.length, reading.report.errors.length], JSON.stringify(reading)).toEqual([warnings, errors]);
+      expect(reading.report.errors.every(({ code }) => code === "parse")).toBe(true);
+    });
+  });
+
+  test("both languages repair and refuse in the same words", async () => {
+    for (const { text, schema = {}, id } of toolCallCases.filter(({ id }) => !id.startsWith("a deep argument") && !/NaN|a cut block/.test(id))) {
+      const [python, typescript] = [await readers["python"]?.(text, schema), await readers["typescript"]?.(text, schema)];
+      expect(typescript?.report, id).toEqual(python?.report);
+    }
   });
 });
 
-const desk = (rest: string): string => `
+/** The same desk in both languages, given what it expects. */
+interface Desk {
+  readonly expecting: (answer: string) => string;
+  readonly messages: string;
+}
+
+const pythonDesk = (rest: string): string => `
 class DeskEnv(ToolUseBaseEnv):
     def reset(self, seed=None):
         self._state = {"open": True, "log": []}
@@ -100,9 +88,39 @@ ${rest}
     def tool_read_log(self):
         return self._state["log"]
 `;
-const expecting = (answer: string): string => desk(`        self._expected_answer = ${answer}`);
-const messages = desk(`        self._user_messages = ["Close the desk.", "Close it again at 5."]
-        self._message_criteria = [lambda s: not s["open"], lambda s: s["log"][-1:] == [5]]`);
+const typescriptDesk = (rest: string): string => `
+export default class Desk extends ToolUseBase {
+  reset(seed: number) {
+    this.state = { open: true, log: [] };
+    this.schemas = [
+      { type: "function", function: { name: "close_desk", description: "Closes", parameters: { type: "object", properties: {
+        hour: { type: "integer" }, kind: { type: "string", enum: ["now", "later"] } }, required: ["hour"] } } },
+      { type: "function", function: { name: "read.log", parameters: { type: "object", properties: {} } } },
+    ];
+    ${rest}
+    return this.begin("A desk.");
+  }
+  tool_close_desk({ hour, kind = "now" }: any) {
+    if (hour === 13) throw new RangeError("not at lunch");
+    this.state.open = false;
+    this.state.log.push(hour);
+    return { closed: hour, kind };
+  }
+  tool_read_log() { return this.state.log; }
+}
+`;
+const desks: Readonly<Record<string, Desk>> = {
+  python: {
+    expecting: (answer) => pythonDesk(`        self._expected_answer = ${answer}`),
+    messages: pythonDesk(`        self._user_messages = ["Close the desk.", "Close it again at 5."]
+        self._message_criteria = [lambda s: not s["open"], lambda s: s["log"][-1:] == [5]]`),
+  },
+  typescript: {
+    expecting: (answer) => typescriptDesk(`this.expectedAnswer = ${answer === "None" ? "null" : answer};`),
+    messages: typescriptDesk(`this.userMessages = ["Close the desk.", "Close it again at 5."];
+    this.messageCriteria = [(s) => !s.open, (s) => s.log.at(-1) === 5];`),
+  },
+};
 
 /** Steps of a fresh instance of a program. */
 async function play(source: string, actions: readonly string[]): Promise<StepValue[]> {
@@ -116,7 +134,7 @@ async function play(source: string, actions: readonly string[]): Promise<StepVal
 
 const call = (name: string, values: Record<string, unknown> = {}): string => `<tool_call>${JSON.stringify({ name, arguments: values })}</tool_call>`;
 
-describe("ToolUseBaseEnv", () => {
+describe.each(Object.entries(desks))("the base of tool-use programs in %s", (language, { expecting, messages }) => {
   test("dispatches in order, coerces, and tells results and errors", async () => {
     const [both, xml, lunch] = await play(expecting("'5'"), [
       call("close_desk", { hour: "4" }) + call("read.log"),
@@ -125,7 +143,7 @@ describe("ToolUseBaseEnv", () => {
     ]);
     expect(both?.observation).toBe('close_desk: {"closed": 4, "kind": "now"}\nread.log: [4]');
     expect(xml?.observation).toBe('close_desk: {"closed": 7, "kind": "later"}');
-    expect(lunch?.observation).toContain("ValueError: not at lunch");
+    expect(lunch?.observation).toMatch(/^close_desk: error: (?:Value|Range)Error: not at lunch$/);
   });
 
   test.each([
@@ -162,7 +180,7 @@ describe("ToolUseBaseEnv", () => {
   });
 
   test("counts turns, anew after each reset, and truncates at the limit", async () => {
-    const handle = await openProgram(sandbox, expecting("'5'").replace("    def reset", "    max_turns = 2\n    def reset"));
+    const handle = await openProgram(sandbox, expecting("'5'").replace(/^ *(?:def )?reset\(/m, language === "python" ? "    max_turns = 2\n$&" : "  maxTurns = 2;\n$&"));
     const { instance } = await createOne(handle, 0);
     const step = async (): Promise<boolean> => valueOf((await handle.step([{ instance, action: "" }]))[0]).truncated;
     expect([await step(), await step()]).toEqual([false, true]);
@@ -171,4 +189,47 @@ describe("ToolUseBaseEnv", () => {
     expect(handle.facts.maxTurns).toBe(2);
     await handle.close();
   });
+
+  test("has a solution of whole replies, boxes in them included", async () => {
+    const solution = language === "python" ? "    def solution(self): return [r'<answer>\\boxed{5}</answer>']\n$&" : "  solution() { return [String.raw`<answer>\\boxed{5}</answer>`]; }\n$&";
+    const handle = await openProgram(sandbox, expecting("'5'").replace(/^ *(?:def )?tool_read_log\(/m, solution));
+    const { instance } = await createOne(handle, 0);
+    const [action = ""] = valueOf((await handle.solution([instance]))[0]);
+    expect(action).toBe("<answer>\\boxed{5}</answer>");
+    expect(valueOf((await handle.step([{ instance, action }]))[0]).reward).toBe(1);
+    await handle.close();
+  });
+
+  test("is named by the facts and leaves a parse report with each step", async () => {
+    const handle = await openProgram(sandbox, expecting("'5'"));
+    expect(handle.facts.actionForm).toBe("tools");
+    const { instance, observation } = await createOne(handle, 0);
+    expect(observation).toContain('{"description": "Closes", "name": "close_desk"');
+    const reports: unknown[] = [];
+    for (const action of [call("read.log"), "<tool_call>ls</tool_call>", `<tool_call>{"name":"read.log","input":{}}</tool_call>${"<tool_call></tool_call>".repeat(50)}`]) {
+      reports.push(valueOf((await handle.step([{ instance, action }]))[0]).parse);
+    }
+    expect(reports[0]).toEqual({ warnings: [], errors: [] });
+    expect(reports[1]).toEqual({ warnings: [], errors: [expect.stringContaining("expected a JSON object or <function=NAME>, found 'ls")] });
+    expect(reports[2]).toEqual({ warnings: ["read.log: input read as arguments"], errors: Array.from({ length: 20 }, () => "a tool call block is empty") });
+    await handle.close();
+  });
+});
+
+test("a boxed game keeps its form, whatever it mentions, and a report of another shape stays behind", async () => {
+  const handle = await openProgram(
+    sandbox,
+    `class Game(TextGame):
+    """Not a ToolUseBaseEnv."""
+    def reset(self, seed): return self.show("go")
+    def step(self, action): return "x", 0.0, False, False, {"parse": {"warnings": [1, "w"], "errors": "none" if action == "odd" else []}}
+    def solution(self): return ["\\\\boxed{4}"]
+`,
+  );
+  expect(handle.facts.actionForm).toBe("boxed");
+  const { instance } = await createOne(handle, 0);
+  expect(valueOf((await handle.step([{ instance, action: "odd" }]))[0]).parse).toBeUndefined();
+  expect(valueOf((await handle.step([{ instance, action: "" }]))[0]).parse).toEqual({ warnings: ["w"], errors: [] });
+  expect(valueOf((await handle.solution([instance]))[0])).toEqual(["4"]);
+  await handle.close();
 });

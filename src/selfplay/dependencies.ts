@@ -1,6 +1,6 @@
 import type { Clock } from "../core/clock.ts";
 import type { Renderer } from "../chat/renderer.ts";
-import { boxedAction } from "../chat/boxed.ts";
+import { actionIn } from "../chat/action.ts";
 import type { Config } from "../config/schema.ts";
 import type { Corpus } from "../corpus/corpus.ts";
 import { compactPrompts } from "../designer/prompts.ts";
@@ -38,7 +38,7 @@ export interface Dependencies {
 
 /** How episodes speak in this project's games: compact prompts, actions in `\boxed{}`. */
 export function dialogueOf(renderer: Renderer): Dialogue {
-  return { renderer, prompt: compactPrompts.play, parseAction: boxedAction };
+  return { renderer, prompt: compactPrompts.play, parseAction: actionIn };
 }
 
 /** Reports the progress of one stage to the listener. `tokens` are sampled or trained so far in the stage. */

@@ -16,7 +16,7 @@ export function fakeSandbox(options: {
 }): Sandbox & { readonly live: () => number } {
   const { environments, maxInstances = 1000, onCall } = options;
   const limits: Limits = { ...defaultLimits, maxInstances };
-  const facts: ProgramFacts = { entry: "Fake", hasSolution: false, skeleton: "", shingles: [], strings: [], stateVariables: 0 };
+  const facts: ProgramFacts = { entry: "Fake", hasSolution: false, actionForm: "boxed", skeleton: "", shingles: [], strings: [], stateVariables: 0 };
   let live = 0;
   const open = (source: string): ProgramHandle => {
     const make = environments[source];

@@ -5,7 +5,7 @@ import { tokensOf, type Token } from "./typescript-tokens.ts";
 
 const keywords =
   "break case catch class const continue debugger default delete do else export extends false finally for function get if import in instanceof let new null of return set static super switch this throw true try typeof undefined var void while with yield async await";
-const contract = "reset step solution hint tools close constructor maxTurns max_turns seed action observation reward terminated truncated info TextGame Random same boxed start show tell judge finish console log";
+const contract = "reset step solution hint tools close constructor maxTurns max_turns seed action observation reward terminated truncated info schemas expectedAnswer userMessages messageCriteria TextGame ToolUseBase Random same boxed parse verify start begin show tell judge finish console log";
 
 /** Names a program does not choose itself: of the language, of its standard library, and of the contract. */
 const keptNames: ReadonlySet<string> = new Set([...keywords.split(" "), ...contract.split(" "), ...standardNames()]);

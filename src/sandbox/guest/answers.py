@@ -120,7 +120,8 @@ class _Reader:
         value = self.product()
         while self.peek("+") or self.peek("-"):
             sign = 1 if self.take("+") else -1
-            self.take("-")
+            if sign < 0:
+                self.take("-")
             value = _numeric(value) + sign * _numeric(self.product())
         self.depth -= 1
         return value

@@ -2,14 +2,15 @@
 
 const decimal = /^([+-]?)(\d{0,400})(?:\.(\d{0,400}))?(?:e([+-]?\d{1,2}))?$/i;
 
-/** Content of the last complete \boxed{...}. */
+/** Content of the last complete \boxed{...}; escaped braces do not count. */
 export function boxed(text: string): string | undefined {
+  const closing = matchBraces(text);
   let found: string | undefined;
-  let start = text.indexOf("\\boxed{");
-  while (start >= 0) {
-    const end = closingBrace(text, start + 6);
-    if (end !== undefined) found = text.slice(start + 7, end);
-    start = text.indexOf("\\boxed{", end ?? start + 7);
+  let last = -1;
+  for (const match of text.matchAll(/\\boxed\s*\{/g)) {
+    const start = match.index + match[0].length;
+    const end = closing.get(start - 1) ?? -1;
+    if (end > last) [found, last] = [text.slice(start, end), end];
   }
   return found;
 }
@@ -55,11 +56,17 @@ function plain(value: unknown): string {
   return String(value).toLowerCase().trim().split(/\s+/).join(" ");
 }
 
-function closingBrace(text: string, open: number): number | undefined {
-  let depth = 0;
-  for (let i = open; i < text.length; i++) {
-    if (text[i] === "{") depth++;
-    else if (text[i] === "}" && --depth === 0) return i;
+/** Position of the closing brace for every opening brace that has one. */
+function matchBraces(text: string): Map<number, number> {
+  const closing = new Map<number, number>();
+  const open: number[] = [];
+  for (let i = 0; i < text.length; i++) {
+    if (text[i] === "\\") i++;
+    else if (text[i] === "{") open.push(i);
+    else if (text[i] === "}") {
+      const start = open.pop();
+      if (start !== undefined) closing.set(start, i);
+    }
   }
-  return undefined;
+  return closing;
 }

@@ -3,6 +3,11 @@ from fractions import Fraction
 from math import isfinite
 
 
+#: Of a parse report: entries of each kind, and characters of one.
+_MAX_REPORT_ENTRIES = 20
+_MAX_REPORT_CHARS = 300
+
+
 class Refusal(Exception):
     """A value that may not cross; `code` is a failure code of the contract."""
 
@@ -89,11 +94,24 @@ def step_value(value, limit):
         "terminated": flag("terminated", value[2]),
         "truncated": flag("truncated", value[3]),
         "warnings": warnings,
+        **_parse_report(value[4].get("parse")),
     }
 
 
+def _parse_report(report):
+    """The parse report of a step, cut to a bounded size; none where there is none of the right shape."""
+    if not isinstance(report, dict) or not all(isinstance(report.get(kind), list) for kind in ("warnings", "errors")):
+        return {}
+
+    def texts(values):
+        return [text[:_MAX_REPORT_CHARS] for text in values if isinstance(text, str)]
+
+    errors = [error.get("message") for error in report["errors"][:_MAX_REPORT_ENTRIES] if isinstance(error, dict)]
+    return {"parse": {"warnings": texts(report["warnings"][:_MAX_REPORT_ENTRIES]), "errors": texts(errors)}}
+
+
 def solution_value(value, boxed):
-    """A list of actions; one action may stand alone, numbers become text, `\\boxed{x}` becomes x."""
+    """A list of actions; one action may stand alone, numbers become text, and `\\boxed{x}` becomes x where `boxed` finds it."""
     value = scalar(value)
     if isinstance(value, (str, int, float)) and not isinstance(value, bool):
         value = [value]

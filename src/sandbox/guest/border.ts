@@ -1,5 +1,12 @@
 import { boxed } from "./answers.ts";
 
+/** What a program takes as its action. */
+export type ActionForm = "boxed" | "tools";
+
+/** Of a parse report: entries of each kind, and characters of one. */
+const maxReportEntries = 20;
+const maxReportChars = 300;
+
 /** A value that may not cross to the host; `code` is a failure code of the contract. */
 export class Refusal extends Error {
   readonly code: string;
@@ -42,16 +49,30 @@ export function stepValue(value: unknown, limit: number): object {
     terminated: flag("terminated", terminated),
     truncated: flag("truncated", truncated),
     warnings,
+    ...parseOf(info),
   };
 }
 
-/** A list of actions; one action may stand alone, numbers become text, `\boxed{x}` becomes x. */
-export function solutionValue(value: unknown): string[] {
+/** The parse report in `info`, cut to a bounded size; none where there is none of the right shape. */
+function parseOf(info: unknown): { readonly parse?: object } {
+  const report = fieldOf(info, "parse");
+  const [warnings, errors] = [fieldOf(report, "warnings"), fieldOf(report, "errors")];
+  if (!Array.isArray(warnings) || !Array.isArray(errors)) return {};
+  const texts = (values: readonly unknown[]): string[] => values.flatMap((text) => (typeof text === "string" ? [text.slice(0, maxReportChars)] : []));
+  return { parse: { warnings: texts(warnings.slice(0, maxReportEntries)), errors: texts(errors.slice(0, maxReportEntries).map((error: unknown) => fieldOf(error, "message"))) } };
+}
+
+function fieldOf(value: unknown, key: string): unknown {
+  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>)[key] : undefined;
+}
+
+/** A list of actions; one action may stand alone, numbers become text, and in a boxed game `\boxed{x}` becomes x. */
+export function solutionValue(value: unknown, form: ActionForm): string[] {
   const actions: unknown = typeof value === "string" || typeof value === "number" ? [value] : value;
   if (!Array.isArray(actions)) throw new Refusal("protocol", `solution() returned ${shown(value)}; expected a list of actions`);
   return Array.from(actions, (action: unknown) => {
     if (typeof action !== "string" && typeof action !== "number") throw new Refusal("protocol", `an action of solution() is ${shown(action)}; expected text`);
-    return boxed(String(action)) ?? String(action);
+    return form === "tools" ? String(action) : (boxed(String(action)) ?? String(action));
   });
 }
 

@@ -100,6 +100,8 @@ class State:
     #: How `reset` takes its seed: "positional", "keyword" or "none".
     seed_style = "positional"
     uses_tools = False
+    #: What `step` takes: "boxed", the content of a box, or "tools", a whole reply.
+    action_form = "boxed"
     observation_limit = 0
     print_limit = 0
     instances = {}
@@ -206,10 +208,15 @@ def _load(request):
     made = entry()
     turns = border.scalar(getattr(made, "max_turns", None))
     facts["entry"] = State.entry
+    State.action_form = facts["actionForm"] = "tools" if _is_tool_use(entry) else "boxed"
     facts["hasSolution"] = callable(getattr(made, "solution", None))
     if isinstance(turns, int) and not isinstance(turns, bool):
         facts["maxTurns"] = turns
     return facts
+
+
+def _is_tool_use(entry):
+    return any(base.__name__ == "ToolUseBaseEnv" and base.__module__ == "spade_runtime" for base in entry.__mro__)
 
 
 def _seed_style(reset):
@@ -262,7 +269,7 @@ def _solution(request):
     solve = getattr(_find(request).object, "solution", None)
     if not callable(solve):
         raise Refusal("protocol", "the program has no solution()")
-    return border.solution_value(solve(), answers.boxed)
+    return border.solution_value(solve(), answers.boxed if State.action_form == "boxed" else lambda text: None)
 
 
 def _drop(request):

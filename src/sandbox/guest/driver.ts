@@ -4,9 +4,11 @@
  * host; everything this module says is data to the host.
  */
 import { boxed, same } from "./answers.ts";
-import { Refusal, resetValue, shown, solutionValue, stepValue } from "./border.ts";
+import { type ActionForm, Refusal, resetValue, shown, solutionValue, stepValue } from "./border.ts";
+import { parse as parseAnswer, verify } from "./latex.ts";
 import { Random } from "./random.ts";
 import { TextGame } from "./text-game.ts";
+import { ToolUseBase } from "./tool-use.ts";
 
 interface Environment {
   reset(seed: number): unknown;
@@ -38,7 +40,7 @@ const print = (...values: unknown[]): void => {
   for (const value of values) printed += typeof value === "string" ? value.length + 1 : 16;
   if (printed > limits.maxOutputBytes) throw new Refusal("output", "a call printed more than it may");
 };
-Object.assign(globalThis, { TextGame, Random, same, boxed, console: { log: print, info: print, warn: print, error: print, debug: print } });
+Object.assign(globalThis, { TextGame, ToolUseBase, Random, same, boxed, parse: parseAnswer, verify, console: { log: print, info: print, warn: print, error: print, debug: print } });
 
 /** Sets the limits, once, before there is a program. */
 export function configure(text: string): string {
@@ -94,13 +96,18 @@ function facts(): object {
   const { name, create } = known();
   const made = new create();
   const turns = made.maxTurns ?? made.max_turns ?? create.maxTurns;
-  return { entry: name, hasSolution: typeof made.solution === "function", ...(Number.isInteger(turns) ? { maxTurns: turns } : {}) };
+  return { entry: name, hasSolution: typeof made.solution === "function", actionForm: formOf(made), ...(Number.isInteger(turns) ? { maxTurns: turns } : {}) };
 }
 
 function solution(environment: Environment): string[] {
   const { solution: solve } = environment;
   if (typeof solve !== "function") throw new Refusal("protocol", "the program has no solution()");
-  return solutionValue((solve as () => unknown).call(environment));
+  return solutionValue((solve as () => unknown).call(environment), formOf(environment));
+}
+
+/** Programs that derive from `ToolUseBase` take whole replies, others the content of a box. */
+function formOf(environment: Environment): ActionForm {
+  return environment instanceof ToolUseBase ? "tools" : "boxed";
 }
 
 function known(): { readonly name: string; readonly create: Entry } {
