@@ -58,7 +58,7 @@ async function resetTwice(handle: ProgramHandle, seed: number): Promise<void> {
 }
 
 /** Actions no game expects. None is a plausible answer. */
-const oddActions: readonly string[] = [
+export const oddActions: readonly string[] = [
   "",
   "   ",
   "\n\t",
