@@ -15,7 +15,7 @@ function wins(id: string, fault: string, [python, typescript]: readonly [string,
 /** Faults in the check: what wins and what does not. */
 export const checkFaults: readonly MutationOperator[] = [
   wrapping({ id: "check-dropped", fault: "every action wins", python: { afterStep: ["reward, terminated = 1.0, True"] }, typescript: { afterStep: ["reward = 1; terminated = true;"] } }),
-  rewriting({ id: "check-dropped-in-place", fault: "the reward no longer depends on the check", python: { pattern: /\b1(?:\.0)? if [\w.]+(?: == [\w.]+)? else 0(?:\.0)?(?![\w.])/g, replacement: () => "1.0" }, typescript: { pattern: /[\w.]+ === [\w.]+ \? 1 : 0/g, replacement: () => "1" } }),
+  rewriting({ id: "check-dropped-in-place", fault: "the reward no longer depends on the check", python: { pattern: /\b1(?:\.0)? if [\w.]+(?: == [\w.]+)? else 0(?:\.0)?(?![\w.])/g, replacement: () => "1.0" }, typescript: { pattern: /(?<!&& )\b[\w.]+ === [\w.]+ \? 1 : 0/g, replacement: () => "1" } }),
   wrapping({ id: "verdict-inverted", fault: "losing ends win and winning ones lose", python: { afterStep: ["if terminated: reward = 0.0 if reward > 0.5 else 1.0"] }, typescript: { afterStep: ["if (terminated) reward = reward > 0.5 ? 0 : 1;"] } }),
   rewriting({
     id: "comparison-flipped",

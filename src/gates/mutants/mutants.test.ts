@@ -36,8 +36,7 @@ describe("operators", () => {
   it("are at least 30, have ids of their own, and each applies somewhere", () => {
     expect(mutationOperators.length).toBeGreaterThanOrEqual(30);
     expect(new Set(mutationOperators.map(({ id }) => id)).size).toBe(mutationOperators.length);
-    const applied = (id: string): number => bank.filter((base) => operatorsOf([id])[0]!.mutate(base.program, 1) !== undefined).length;
-    expect(mutationOperators.filter(({ id }) => applied(id) === 0).map(({ id }) => id)).toEqual([]);
+    expect(mutationOperators.filter(({ mutate }) => !bank.some((base) => mutate(base.program, 1) !== undefined)).map(({ id }) => id)).toEqual([]);
   });
 
   it("are pure functions of program and seed", () => {
