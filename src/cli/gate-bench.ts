@@ -31,7 +31,7 @@ export async function benchCommand(args: Arguments): Promise<number> {
   const sandbox = await openSandbox({ lanes });
   stack.defer(() => sandbox.close());
   let done = 0;
-  const onDone = ({ id }: { readonly id: string }): void => console.error(`${++done}/${chosen.length} ${id}`);
+  const onDone = ({ operator, falseAccept }: OperatorResult): void => console.error(`${++done}/${chosen.length} ${operator.id}: ${falseAccept.count} of ${falseAccept.n} admitted`);
   const result = await benchGates({ sandbox, config: defaultGates, seed, bank, operators: chosen, programsPerOperator, extract: extractProgram, onDone });
   console.log(args.flag("json") ? JSON.stringify({ seed, programsPerOperator, targets: benchTargets, ...result }, null, 2) : benchText(result));
   return result.missed.length === 0 ? 0 : 1;

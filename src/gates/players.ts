@@ -15,6 +15,9 @@ export const namedActionPlayer: Player = ({ observation, rng }) => {
 
 const constants = ["0", "1", "2", "a", "b", "yes", "no", "true", "done"];
 
+/** Every whole number from -999 to 999: wins where the check only looks for the answer in the action. */
+const everyNumber = Array.from({ length: 1000 }, (_, i) => `${i} -${i}`).join(" ");
+
 /**
  * The trivial policies of gate `not-trivial`; they play multi-turn games to the end, each turn from that turn's text.
  * `memorised` is another seed's solution (gates.md, the constant answer).
@@ -29,6 +32,7 @@ export function trivialPolicies(memorised: readonly string[] | undefined): Trivi
     ...fixed,
     { id: "count up", player: ({ turn }) => String(turn + 1) },
     { id: "echo", player: ({ observation }) => observation.slice(0, 2000) },
+    { id: "every number", player: () => everyNumber },
     { id: "last number", player: ({ observation }) => numbers(observation).at(-1) ?? "0" },
     { id: "first number", player: ({ observation }) => numbers(observation)[0] ?? "0" },
     { id: "first word", player: ({ observation }) => words(observation)[0] ?? "" },

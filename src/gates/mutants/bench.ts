@@ -25,7 +25,8 @@ export interface BenchOptions {
   readonly extract: (reply: string) => Extraction;
   /** Default: the monotonic clock. */
   readonly clock?: Clock;
-  readonly onDone?: (operator: MutationOperator) => void;
+  /** Called with each operator's result, in the order of their ends. */
+  readonly onDone?: (result: OperatorResult) => void;
 }
 
 /** What became of the mutants of one operator. */
@@ -67,7 +68,7 @@ export async function benchGates(options: BenchOptions): Promise<BenchResult> {
   const sound = bank.filter((_, i) => verdicts[i] === undefined);
   const results = await overLanes(sandbox.lanes, operators, async (operator, lane) => {
     const result = await benchOperator(operator, sound, options, lane);
-    options.onDone?.(operator);
+    options.onDone?.(result);
     return result;
   });
   const total = (kind: MutationOperator["kind"]): Share => {

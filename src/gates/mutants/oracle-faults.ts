@@ -19,7 +19,15 @@ function leaking(id: string, fault: string, python: string, typescript: string):
 /** Faults in solution(), in the answer's secrecy and in what the seed decides. */
 export const oracleFaults: readonly MutationOperator[] = [
   oracle("oracle-forgets-last", "solution() leaves out its last step", "if len(actions) > 1: actions = actions[:-1]", "if (actions.length > 1) actions = actions.slice(0, -1);"),
-  oracle("oracle-forgets-first", "solution() leaves out its first step", "if len(actions) > 1: actions = actions[1:]", "if (actions.length > 1) actions = actions.slice(1);"),
+  wrapping({
+    id: "oracle-forgets-write",
+    fault: "solution() leaves out the first of its steps that is needed",
+    python: {
+      prelude: ["from copy import deepcopy"],
+      members: ["def needed_(self, actions, k):", "    trial = deepcopy(self)", "    ends = [super(MutantEnv, trial).step(action) for i, action in enumerate(actions) if i != k]", "    return not any(end[1] > 0.5 and end[2] for end in ends)"],
+      solution: ["if len(actions) > 1: actions.pop(next(k for k in range(len(actions)) if self.needed_(actions, k)))"],
+    },
+  }),
   wrapping({
     id: "oracle-off-by-one",
     fault: "the last number of the solution is one too high",
@@ -35,7 +43,6 @@ export const oracleFaults: readonly MutationOperator[] = [
   oracle("oracle-empty", "solution() has no actions", "actions = []", "actions = [];"),
   oracle("oracle-raises", "solution() raises", "actions[len(actions)]", "null.length;"),
   oracle("oracle-too-long", "solution() waits 30 turns first", 'actions = ["wait"] * 30 + actions', 'actions = [...Array(30).fill("wait"), ...actions];'),
-  oracle("oracle-is-prose", "solution() tells instead of acting", 'actions = ["First think about it, then do: " + " then ".join(actions)]', 'actions = ["First think about it, then do: " + actions.join(" then ")];'),
   oracle("oracle-of-wrong-type", "solution() returns a list of lists", "actions = [[action] for action in actions]", "actions = actions.map((action) => [action]);"),
   {
     id: "oracle-missing",
