@@ -7,18 +7,20 @@ import { admitAll, type Candidate } from "../gates/admit.ts";
 import { defaultGates, type GatesConfig } from "../gates/config.ts";
 import { openSandbox } from "../sandbox/pool.ts";
 import type { Arguments, CommandSpec } from "./arguments.ts";
+import { benchCommand, benchOptions } from "./gate-bench.ts";
 import { type Judgement, judgementJson, judgementText } from "./gate-verdict.ts";
 
 /** `spade gate`: judges program files, or replies that hold a program, as a run would. */
 export const gateCommand: CommandSpec = {
   name: "gate",
-  usage: "gate <file or folder> [options]",
-  summary: "Judge a program file, or every one in a folder, by the admission gates. Reads .py files and Markdown replies (.md) with a program in a fenced block. Exit code 0: admitted; 1: rejected.",
+  usage: "gate <file or folder> | bench [options]",
+  summary: "Judge a program file, or every one in a folder, by the admission gates. Reads .py files and Markdown replies (.md) with a program in a fenced block. Exit code 0: admitted; 1: rejected. `gate bench` measures the gates on good programs and on mutants of them; exit code 1: a target is missed.",
   options: [
     { name: "json", help: "print JSON: every gate with its evidence" },
     { name: "profile", value: "own|foreign", help: "foreign: a missing or free-text solution() is excused (default own)" },
     { name: "document", value: "FILE", help: "text that the programs must be grounded in (default: gate grounded is off)" },
     { name: "seed", value: "N", help: "seed of the gates' choices (default 0)" },
+    ...benchOptions,
   ],
   run: judge,
 };
@@ -33,6 +35,7 @@ const readers: Readonly<Record<string, (text: string) => Extraction>> = {
 const lanes = 2;
 
 async function judge(args: Arguments): Promise<number> {
+  if (args.positionals[0] === "bench") return benchCommand(args);
   const path = args.required(0, "The file or folder");
   const files = programFiles(path);
   const document = args.text("document");

@@ -58,7 +58,7 @@ async function resetTwice(handle: ProgramHandle, seed: number): Promise<void> {
 }
 
 /** Actions no game expects. None is a plausible answer. */
-const oddActions: readonly string[] = [
+export const oddActions: readonly string[] = [
   "",
   "   ",
   "\n\t",
@@ -107,8 +107,9 @@ export async function resources(context: GateContext): Promise<Evidence> {
 export async function determinism(context: GateContext): Promise<Evidence> {
   const { handle } = context;
   const plays = await determinismPlays(context);
-  const reference = await context.run(plays, { width: 1 });
-  compare("in the same instance after reset", reference, [...(await context.run([...plays].reverse(), { width: 1 }))].reverse());
+  const inOneInstance = await context.run([...plays, ...plays.toReversed()], { width: 1 });
+  const reference = inOneInstance.slice(0, plays.length);
+  compare("in the same instance after reset", reference, inOneInstance.slice(plays.length).toReversed());
   compare("with other instances interleaved", reference, await context.run(plays));
   const elsewhere = await openElsewhere(context);
   try {

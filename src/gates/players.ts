@@ -17,6 +17,9 @@ export const namedActionPlayer: Player = ({ observation, rng }) => {
 
 const constants = ["0", "1", "2", "a", "b", "yes", "no", "true", "done"];
 
+/** Every whole number from -999 to 999: wins where the check only looks for the answer in the action. */
+const everyNumber = Array.from({ length: 1000 }, (_, i) => `${i} -${i}`).join(" ");
+
 /**
  * The trivial policies of gate `not-trivial`; they play multi-turn games to the end, each turn from that turn's text.
  * In tool-use programs (`form` is `tools`) they speak in answers, and one calls every tool. `memorised` is another seed's
@@ -40,6 +43,7 @@ function plainPolicies(): TrivialPolicy[] {
     ...fixed,
     { id: "count up", player: ({ turn }) => String(turn + 1) },
     { id: "echo", player: ({ observation }) => observation.slice(0, 2000) },
+    { id: "every number", player: () => everyNumber },
     { id: "last number", player: ({ observation }) => numbers(observation).at(-1) ?? "0" },
     { id: "first number", player: ({ observation }) => numbers(observation)[0] ?? "0" },
     { id: "first word", player: ({ observation }) => words(observation)[0] ?? "" },

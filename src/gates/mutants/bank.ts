@@ -1,0 +1,36 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import type { Program } from "../../core/environment.ts";
+import { messageOf, SpadeError } from "../../core/errors.ts";
+import { readGoodBank } from "../good-bank.ts";
+
+/** A program that the gates must admit, and from which mutants are made. */
+export interface BankProgram {
+  /** `suite/file`. */
+  readonly name: string;
+  readonly program: Program;
+  /** Grounding document; absent: gate `grounded` is off. */
+  readonly document?: string;
+}
+
+const suiteSchema = z.object({ programs: z.array(z.object({ file: z.string().regex(/^[\w-]+\.py$/) })).min(1) });
+
+/**
+ * Reads the programs of `good`, `heldout` and `easy` in a folder, without those that only the foreign profile admits.
+ * @throws gate.bank when a manifest or program cannot be read
+ */
+export function readBank(environments: string): BankProgram[] {
+  const good = readGoodBank(join(environments, "good")).filter(({ profile }) => profile === "own");
+  return [...good.map(({ file, program, document }) => ({ name: `good/${file}`, program, document })), ...readSuite(environments, "heldout"), ...readSuite(environments, "easy")];
+}
+
+function readSuite(environments: string, suite: string): BankProgram[] {
+  const directory = join(environments, suite);
+  try {
+    const { programs } = suiteSchema.parse(JSON.parse(readFileSync(join(directory, "manifest.json"), "utf8")));
+    return programs.map(({ file }) => ({ name: `${suite}/${file}`, program: { language: "python", source: readFileSync(join(directory, file), "utf8") } }));
+  } catch (cause) {
+    throw new SpadeError("gate.bank", `Cannot read the suite in ${directory}: ${messageOf(cause)}. Expected a manifest.json that names readable programs.`, { cause });
+  }
+}
