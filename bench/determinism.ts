@@ -10,7 +10,7 @@ const usage = "node bench/main.ts determinism [--cases 1000] [--seed 1] [--json]
 const casesAtOnce = 4;
 
 /** What was played and found. `digest` is of all records: the same on every machine, platform and version of Node. */
-export interface DeterminismReport {
+interface DeterminismReport {
   readonly cases: number;
   readonly programs: number;
   readonly turns: number;
@@ -20,7 +20,7 @@ export interface DeterminismReport {
 }
 
 /** Plays `count` cases, spread over all programs of the banks. */
-export async function benchDeterminism(count: number, seed: number): Promise<DeterminismReport> {
+async function benchDeterminism(count: number, seed: number): Promise<DeterminismReport> {
   const programs = bankPrograms(join(import.meta.dirname, "..", "environments"), ["easy", "good", "heldout"]);
   const sandbox = await openSandbox({ lanes: 2 });
   const digest = createHash("sha256");

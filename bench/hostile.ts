@@ -11,7 +11,7 @@ import { descendantsOf, isRunning } from "../src/sandbox/test-processes.ts";
 import { openProgram } from "../src/sandbox/test-sandbox.ts";
 import { allHostile, hostileLimits, playHealthy, provoke, type Provoked } from "../src/sandbox/testing/hostile-play.ts";
 
-const usage = "node bench/main.ts hostile [--minutes 10] [--json]";
+const usage = "node bench/main.ts hostile [--minutes 10] [--only TEXT] [--json]";
 const seeds = Array.from({ length: 25 }, (_, i) => i);
 const lanes = 2;
 /** A call may take this long beyond its wall limit. */
@@ -28,7 +28,7 @@ interface Pair {
 }
 
 /** Speeds are shares of the speed alone (1: not slowed), memory in MiB. */
-export interface HostileReport {
+interface HostileReport {
   readonly minutes: number;
   readonly kinds: number;
   readonly pairs: number;
@@ -75,7 +75,7 @@ function memoryOf(sandbox: ObservedSandbox): { readonly parent: number; readonly
 }
 
 /** Runs rounds over all hostile programs until the time is over, one round at least. */
-export async function benchHostile(minutes: number, kinds: readonly HostileFixture[] = allHostile): Promise<HostileReport> {
+async function benchHostile(minutes: number, kinds: readonly HostileFixture[]): Promise<HostileReport> {
   const before = descendantsOf(process.pid);
   const sandbox = await openSandbox({ lanes, limits: hostileLimits });
   const pairs: Pair[] = [];
@@ -128,14 +128,16 @@ function summary(pairs: readonly Pair[]): Omit<HostileReport, "minutes" | "paren
 
 /** Measures and prints; exit code 1 when a record differs, a code is wrong or something is left. */
 export async function run(words: readonly string[]): Promise<void> {
-  const { values } = parseArgs({ args: [...words], options: { minutes: { type: "string", default: "10" }, json: { type: "boolean", default: false }, help: { type: "boolean", default: false } } });
+  const { values } = parseArgs({ args: [...words], options: { minutes: { type: "string", default: "10" }, only: { type: "string", default: "" }, json: { type: "boolean", default: false }, help: { type: "boolean", default: false } } });
   if (values.help) {
     console.log(`Usage: ${usage}`);
     return;
   }
   const minutes = Number(values.minutes);
   if (!(minutes >= 0)) throw new TypeError(`--minutes must be a number of at least 0, where 0 is one round (got "${values.minutes}"). Usage: ${usage}`);
-  const report = await benchHostile(minutes);
+  const kinds = allHostile.filter(({ name }) => name.includes(values.only));
+  if (kinds.length === 0) throw new TypeError(`--only "${values.only}" is part of no program's name. Usage: ${usage}`);
+  const report = await benchHostile(minutes, kinds);
   console.log(values.json ? JSON.stringify(report) : describe(report));
   if (report.differingRecords.length + report.wrongCodes.length + report.processesLeft + report.filesLeft > 0) process.exitCode = 1;
 }

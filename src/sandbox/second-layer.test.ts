@@ -56,6 +56,10 @@ test("without the layer, the same attempts do what they say", async () => {
   canaries.reset();
 });
 
+test("what the layer does not stop is what the threat model says: signals to processes of the same user", async () => {
+  expect(await escaped(`process.kill(process.ppid, 0); console.log("did")`)).toBe("did\n");
+});
+
 test("an escape sees a cleared environment", async () => {
   expect(JSON.parse(await escaped(`console.log(JSON.stringify(process.env))`))).toEqual(childEnvironment);
 });
