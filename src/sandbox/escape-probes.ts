@@ -1,3 +1,5 @@
+import { hostProbeBodies, steadyProbeBodies } from "./host-probes.ts";
+
 /** What a probe may aim at; all of it belongs to the test. */
 export interface Targets {
   /** A file with a secret in it. */
@@ -100,7 +102,22 @@ function program(body: string, targets: Targets): string {
   ].join("\n");
 }
 
+/** A probe as a program. */
+export interface Probe {
+  readonly name: string;
+  readonly source: string;
+}
+
 /** Every probe as a program. */
-export function escapeProbes(targets: Targets): readonly { readonly name: string; readonly source: string }[] {
-  return Object.entries(bodies).map(([name, body]) => ({ name, source: program(body, targets) }));
+export function escapeProbes(targets: Targets): readonly Probe[] {
+  return programs({ ...bodies, ...hostProbeBodies }, targets);
+}
+
+/** Probes that must say the same in every child and at every time. */
+export function steadyProbes(targets: Targets): readonly Probe[] {
+  return programs(steadyProbeBodies, targets);
+}
+
+function programs(of: Readonly<Record<string, string>>, targets: Targets): readonly Probe[] {
+  return Object.entries(of).map(([name, body]) => ({ name, source: program(body, targets) }));
 }

@@ -5,6 +5,8 @@ export interface HostileFixture {
   readonly name: string;
   readonly codes: readonly GuestFailureCode[];
   readonly source: string;
+  /** How often it must be called with `now` until a limit is reached; 1 where absent. */
+  readonly turns?: number;
 }
 
 /** A well-behaved game whose observations show its hidden state: any disturbance shows. */
@@ -75,4 +77,25 @@ export const hostileFixtures: readonly HostileFixture[] = [
   { name: "exception whose text hangs", codes: ["fuel"], source: game("class E(Exception):\n    def __str__(self):\n        while True: pass\nraise E()") },
   { name: "breaks the driver", codes: ["protocol", "raise"], source: game("import sys\nsys.modules['spade_driver']._encode = lambda value: 'nonsense'") },
   { name: "forges a reply", codes: ["protocol"], source: game("import sys\nsys.modules['spade_driver']._encode = lambda value: '{\"ok\": true, \"value\": {\"observation\": \"x\", \"reward\": 1e9}}'") },
+];
+
+/** Hostile programs that aim at others rather than at themselves, or at limits from below. */
+export const patientFixtures: readonly HostileFixture[] = [
+  { name: "slow drip of fuel", turns: 12, codes: ["episode-fuel"], source: game("for _ in range(2_250_000): pass") },
+  { name: "slow drip of memory", turns: 40, codes: ["memory", "episode-fuel"], source: game("self.kept.append(bytearray(4 * 10 ** 6))") },
+  { name: "slow drip of output", codes: ["output", "fuel"], source: game("while True: print('drop')") },
+  { name: "signal games", codes: ["fuel", "denied", "raise"], source: game("import _signal\nfor n in range(1, 30):\n    try: _signal.signal(n, lambda *a: None)\n    except Exception: pass\n_signal.raise_signal(_signal.SIGINT)\nwhile True: pass") },
+  { name: "alarm clock", codes: ["denied", "raise"], source: game("import _signal\n_signal.setitimer(_signal.ITIMER_REAL, 0.001)\n1 / 0") },
+  { name: "kills its parent", codes: ["denied", "raise"], source: game("os.kill(os.getppid(), 9)\n1 / 0", "import os") },
+  { name: "kills its process group", codes: ["denied", "raise"], source: game("os.killpg(0, 9)\n1 / 0", "import os") },
+  { name: "empties every object it finds", codes: ["fuel", "raise", "protocol", "denied", "exit"], source: game("for o in gc.get_objects():\n    try: vars(o).clear() if type(o).__module__ not in ('builtins',) else None\n    except BaseException: pass\nwhile True: pass", "import gc") },
+  { name: "patches the shared library", codes: ["fuel", "raise", "protocol"], source: game("random.Random.randrange = lambda *a: 4\nrandom.Random.random = lambda *a: 0.5\nrandom.seed = lambda *a: None\nbuiltins.len = lambda x: 0\nwhile True: pass", "import random, builtins") },
+  { name: "colliding hashes", codes: ["fuel", "timeout"], source: game("class H(int): __hash__ = lambda self: 1\nd = {}\nfor i in range(10 ** 6): d[H(i)] = i") },
+  { name: "comparison that never ends", codes: ["fuel"], source: game("class L:\n    def __lt__(self, other):\n        while True: pass\nsorted([L(), L()])") },
+  { name: "finalizer that never ends", codes: ["fuel"], source: game("class D:\n    def __del__(self):\n        while True: pass\nd = D()\ndel d") },
+  { name: "context that swallows", codes: ["fuel"], source: game("class C:\n    def __enter__(self): return self\n    def __exit__(self, *a): return True\nwhile True:\n    with C():\n        while True: pass") },
+  { name: "text that lies about its length", codes: ["output", "protocol"], source: game("class S(str):\n    def __len__(self): return 3\nreturn S('x' * 10 ** 6), 0.0, False, False, {}") },
+  { name: "compressed bomb", codes: ["memory", "raise"], source: game("b = zlib.compress(b'0' * 10 ** 6)\nself.kept = b''.join([zlib.decompress(b)] * 1000)", "import zlib") },
+  { name: "digits without end", codes: ["timeout", "fuel"], source: game("sys.set_int_max_str_digits(0)\nstr(1 << (4 * 10 ** 7))", "import sys") },
+  { name: "starts threads", codes: ["raise", "denied"], source: game("while True: _thread.start_new_thread(print, ())", "import _thread") },
 ];

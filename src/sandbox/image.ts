@@ -43,9 +43,15 @@ export function defaultCacheDirectory(): string {
   return join(homedir(), ".cache", "spade-rl");
 }
 
+/**
+ * Built-in modules that a child must not have: SQLite opens files behind the back of permission mode (Node 26.10 writes them
+ * without asking), FFI and web storage are not needed. A version of Node without the module does not know the flag.
+ */
+const withoutModules = ["--no-experimental-sqlite", "--no-experimental-ffi", "--no-experimental-webstorage"].filter((flag) => process.allowedNodeEnvironmentFlags.has(flag));
+
 /** Arguments of a child under Node's permission mode that may read `paths` and nothing else. */
 export function childArguments(paths: readonly string[]): string[] {
-  return ["--permission", "--no-warnings", `--stack-size=${childStackKiB}`, ...paths.map((path) => `--allow-fs-read=${path}`)];
+  return ["--permission", "--no-warnings", ...withoutModules, `--stack-size=${childStackKiB}`, ...paths.map((path) => `--allow-fs-read=${path}`)];
 }
 
 /** A program that lets a child die with its parent, where the platform has one (Linux with util-linux). */

@@ -1,55 +1,67 @@
-import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { healthySource } from "./fixtures.ts";
 import { childArguments, childCommand, childDirectory, childEnvironment } from "./image.ts";
 import { openSandbox } from "./pool.ts";
 import { bubblewrapCommand, probeBubblewrap } from "./second-layer.ts";
 import { createOne, openProgram, testCache } from "./test-sandbox.ts";
+import { Canaries } from "./testing/canaries.ts";
+import { escapedAttempts, escapedProgram } from "./testing/second-layer-attempts.ts";
 
-/** Runs JavaScript with the restrictions of a child, as if a guest had escaped the interpreter. */
-function escaped(body: string): string {
-  const code = `(async () => { try { console.log("did", await (async () => { ${body} })()) } catch (e) { console.log("denied", e.code ?? e.name, e.cause?.code ?? "") } process.exit(0) })()`;
-  const result = spawnSync(process.execPath, [...childArguments([childDirectory]), "-e", code], { env: childEnvironment, timeout: 20_000, encoding: "utf8" });
-  return result.stdout.trim() + result.stderr.trim();
+/** What JavaScript prints that runs with the restrictions of a child, as if a guest had escaped the interpreter. */
+async function escaped(code: string, restrictions = childArguments([childDirectory])): Promise<string> {
+  const child = spawn(process.execPath, [...restrictions, "-e", code], { env: childEnvironment, timeout: 40_000, stdio: ["ignore", "pipe", "inherit"] });
+  let said = "";
+  child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString("utf8")));
+  await once(child, "close");
+  return said;
 }
 
 const directory = mkdtempSync(join(tmpdir(), "spade-layer-"));
-const output = join(directory, "out");
 afterAll(() => rmSync(directory, { recursive: true }));
 
-test.each([
-  ["read a file", `return require("fs").readFileSync("/etc/hostname", "utf8")`],
-  ["list a directory", `return require("fs").readdirSync("/")`],
-  ["write a file", `require("fs").writeFileSync(${JSON.stringify(output)}, "x")`],
-  ["start a process", `return require("child_process").execFileSync("touch", [${JSON.stringify(output)}])`],
-  ["start a worker", `new (require("worker_threads").Worker)("1", { eval: true })`],
-  ["load an add-on", `process.dlopen({ exports: {} }, "/lib/x86_64-linux-gnu/libc.so.6")`],
-  ["use WASI", `new (require("wasi").WASI)({ version: "preview1" })`],
-  ["open the inspector", `require("inspector").open(0)`],
-  ["internal bindings", `return process.binding("spawn_sync")`],
-])("a full escape cannot %s", (_name, body) => {
-  expect(escaped(body)).toMatch(/^denied ERR_/);
-  expect(existsSync(output)).toBe(false);
+let canaries: Canaries;
+/** What became of each attempt, in one child. */
+let results: Readonly<Record<string, string>> = {};
+beforeAll(async () => {
+  canaries = await Canaries.lay();
+  results = JSON.parse(await escaped(escapedProgram(names()))) as typeof results;
+});
+afterAll(() => canaries.remove());
+
+function names(): Readonly<Record<string, string | number>> {
+  const { secretFile, outputFile, port } = canaries.targets;
+  return { SECRET: secretFile, OUT: outputFile, PORT: port, SOCKET: join(dirname(secretFile), "socket"), ALLOWED: childDirectory };
+}
+
+test.each(Object.keys(escapedAttempts))("a full escape cannot %s", (name) => {
+  expect(results[name]).toMatch(/^denied (ERR_|MODULE_NOT_FOUND$)/);
 });
 
-test("a full escape reaches no network and no environment", async () => {
-  let connections = 0;
-  const server = createServer((socket) => {
-    connections++;
-    socket.destroy();
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
-  expect(escaped(`return new Promise((ok, no) => { const s = require("net").connect(${port}, "127.0.0.1"); s.on("connect", () => ok("connected")); s.on("error", no); })`)).toMatch(/^denied/);
-  expect(escaped(`return (await fetch("http://127.0.0.1:${port}")).status`)).toMatch(/^denied/);
-  expect(JSON.parse(escaped("return JSON.stringify(process.env)").replace(/^did /, ""))).toEqual(childEnvironment);
-  expect(connections).toBe(0);
-  server.close();
+test("all of these attempts together have no effect on the host", () => {
+  expect(Object.keys(results)).toEqual(Object.keys(escapedAttempts));
+  expect(canaries.effects(JSON.stringify(results))).toEqual([]);
+});
+
+test("without the layer, the same attempts do what they say", async () => {
+  const harmless = ["read a file", "import a file", "write a database", "start a process", "connect by TCP", "send by UDP", "connect to a UNIX socket"];
+  const did = JSON.parse(await escaped(escapedProgram(names(), harmless), [])) as Readonly<Record<string, string>>;
+  expect(did["read a file"]).toBe(`did ${canaries.secret}`);
+  const effects = canaries.effects(JSON.stringify(did));
+  for (const effect of ["it read the secret", "it wrote a file", "it reached TCP", "it reached UDP", "it reached a UNIX socket"]) expect(effects).toContain(effect);
+  canaries.reset();
+});
+
+test("what the layer does not stop is what the threat model says: signals to processes of the same user", async () => {
+  expect(await escaped(`process.kill(process.ppid, 0); console.log("did")`)).toBe("did\n");
+});
+
+test("an escape sees a cleared environment", async () => {
+  expect(JSON.parse(await escaped(`console.log(JSON.stringify(process.env))`))).toEqual(childEnvironment);
 });
 
 /** An executable of ours in bubblewrap's place. */

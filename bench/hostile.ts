@@ -1,0 +1,157 @@
+/** Healthy episodes alone and beside hostile programs, for a while: speed, codes, lateness, records, growth, and what is left. Run it: `node bench/main.ts hostile`. */
+import { readdirSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { monotonicClock } from "../src/core/clock.ts";
+import { defaultCacheDirectory } from "../src/sandbox/image.ts";
+import { healthySource, type HostileFixture } from "../src/sandbox/fixtures.ts";
+import { openSandbox, type ObservedSandbox } from "../src/sandbox/pool.ts";
+import { residentBytesOf } from "../src/sandbox/processes.ts";
+import type { ProgramHandle } from "../src/sandbox/sandbox.ts";
+import { descendantsOf, isRunning } from "../src/sandbox/test-processes.ts";
+import { openProgram } from "../src/sandbox/test-sandbox.ts";
+import { allHostile, hostileLimits, playHealthy, provoke, type Provoked } from "../src/sandbox/testing/hostile-play.ts";
+
+const usage = "node bench/main.ts hostile [--minutes 10] [--only TEXT] [--json]";
+const seeds = Array.from({ length: 25 }, (_, i) => i);
+const lanes = 2;
+/** A call may take this long beyond its wall limit. */
+const graceMs = 1000;
+const targetShare = 0.8;
+
+/** One pair: 50 healthy episodes alone, then beside a hostile program that is run again and again. */
+interface Pair {
+  readonly name: string;
+  readonly aloneMs: number;
+  readonly besideMs: number;
+  readonly isSame: boolean;
+  readonly provoked: readonly Provoked[];
+}
+
+/** Speeds are shares of the speed alone (1: not slowed), memory in MiB. */
+interface HostileReport {
+  readonly minutes: number;
+  readonly kinds: number;
+  readonly pairs: number;
+  readonly hostileRuns: number;
+  readonly medianAloneMs: number;
+  readonly medianBesideMs: number;
+  /** Median over all pairs, and of the kind that slows most. */
+  readonly medianShare: number;
+  readonly lowestKind: { readonly name: string; readonly share: number };
+  readonly slowestCallMs: number;
+  readonly late: readonly string[];
+  readonly wrongCodes: readonly string[];
+  readonly differingRecords: readonly string[];
+  readonly parentGrowthMiB: number;
+  readonly childrenGrowthMiB: number;
+  readonly processesLeft: number;
+  readonly filesLeft: number;
+}
+
+async function timed(work: () => Promise<string[][][]>): Promise<{ readonly ms: number; readonly records: string }> {
+  const start = monotonicClock();
+  const records = JSON.stringify(await work());
+  return { ms: monotonicClock() - start, records };
+}
+
+async function pair(sandbox: ObservedSandbox, handles: readonly ProgramHandle[], fixture: HostileFixture, lane: number): Promise<Pair> {
+  const alone = await timed(() => playHealthy(handles, seeds));
+  const provoked: Provoked[] = [];
+  let isPlaying = true;
+  const hostile = (async () => {
+    while (isPlaying) provoked.push(await provoke(sandbox, fixture, lane));
+  })();
+  const beside = await timed(() => playHealthy(handles, seeds)).finally(() => (isPlaying = false));
+  await hostile;
+  return { name: fixture.name, aloneMs: alone.ms, besideMs: beside.ms, isSame: alone.records === beside.records, provoked };
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[values.length >> 1] ?? NaN;
+}
+
+function memoryOf(sandbox: ObservedSandbox): { readonly parent: number; readonly children: number } {
+  return { parent: process.memoryUsage.rss(), children: sandbox.pids().reduce((sum, pid) => sum + residentBytesOf(pid), 0) };
+}
+
+/** Runs rounds over all hostile programs until the time is over, one round at least. */
+async function benchHostile(minutes: number, kinds: readonly HostileFixture[]): Promise<HostileReport> {
+  const before = descendantsOf(process.pid);
+  const sandbox = await openSandbox({ lanes, limits: hostileLimits });
+  const pairs: Pair[] = [];
+  let [first, last] = [memoryOf(sandbox), memoryOf(sandbox)];
+  try {
+    const handles = await Promise.all(Array.from({ length: lanes }, (_, lane) => openProgram(sandbox, healthySource, lane)));
+    // Not measured: children start and code is compiled.
+    for (let i = 0; i < 3; i++) await playHealthy(handles, seeds);
+    const end = monotonicClock() + 60_000 * minutes;
+    for (let round = 0; round === 0 || monotonicClock() < end; round++) {
+      for (const [i, fixture] of kinds.entries()) if (round === 0 || monotonicClock() < end) pairs.push(await pair(sandbox, handles, fixture, i % lanes));
+      last = memoryOf(sandbox);
+      if (round === 0) first = last;
+    }
+  } finally {
+    await sandbox.close();
+  }
+  const left = descendantsOf(process.pid).filter((pid) => !before.includes(pid) && isRunning(pid));
+  const files = readdirSync(defaultCacheDirectory()).filter((name) => name.startsWith("progress-") || name.endsWith(".tmp"));
+  return {
+    minutes,
+    ...summary(pairs),
+    parentGrowthMiB: (last.parent - first.parent) / 2 ** 20,
+    childrenGrowthMiB: (last.children - first.children) / 2 ** 20,
+    processesLeft: left.length,
+    filesLeft: files.length,
+  };
+}
+
+function summary(pairs: readonly Pair[]): Omit<HostileReport, "minutes" | "parentGrowthMiB" | "childrenGrowthMiB" | "processesLeft" | "filesLeft"> {
+  const share = ({ aloneMs, besideMs }: Pair): number => aloneMs / besideMs;
+  const names = [...new Set(pairs.map(({ name }) => name))];
+  const byKind = names.map((name) => ({ name, share: median(pairs.filter((one) => one.name === name).map(share)) }));
+  const provoked = pairs.flatMap((one) => one.provoked);
+  const limitMs = (hostileLimits.wallMsPerCall ?? NaN) + graceMs;
+  return {
+    kinds: names.length,
+    pairs: pairs.length,
+    hostileRuns: provoked.length,
+    medianAloneMs: median(pairs.map(({ aloneMs }) => aloneMs)),
+    medianBesideMs: median(pairs.map(({ besideMs }) => besideMs)),
+    medianShare: median(pairs.map(share)),
+    lowestKind: byKind.reduce((lowest, one) => (one.share < lowest.share ? one : lowest), { name: "none", share: Infinity }),
+    slowestCallMs: Math.max(...provoked.map(({ slowestMs }) => slowestMs)),
+    late: [...new Set(provoked.filter(({ slowestMs }) => slowestMs > limitMs).map(({ name, slowestMs }) => `${name}: ${slowestMs.toFixed(0)} ms`))],
+    wrongCodes: [...new Set(provoked.filter(({ isRight }) => !isRight).map(({ name, code }) => `${name}: ${code}`))],
+    differingRecords: [...new Set(pairs.filter(({ isSame }) => !isSame).map(({ name }) => name))],
+  };
+}
+
+/** Measures and prints; exit code 1 when a record differs, a code is wrong or something is left. */
+export async function run(words: readonly string[]): Promise<void> {
+  const { values } = parseArgs({ args: [...words], options: { minutes: { type: "string", default: "10" }, only: { type: "string", default: "" }, json: { type: "boolean", default: false }, help: { type: "boolean", default: false } } });
+  if (values.help) {
+    console.log(`Usage: ${usage}`);
+    return;
+  }
+  const minutes = Number(values.minutes);
+  if (!(minutes >= 0)) throw new TypeError(`--minutes must be a number of at least 0, where 0 is one round (got "${values.minutes}"). Usage: ${usage}`);
+  const kinds = allHostile.filter(({ name }) => name.includes(values.only));
+  if (kinds.length === 0) throw new TypeError(`--only "${values.only}" is part of no program's name. Usage: ${usage}`);
+  const report = await benchHostile(minutes, kinds);
+  console.log(values.json ? JSON.stringify(report) : describe(report));
+  if (report.differingRecords.length + report.wrongCodes.length + report.processesLeft + report.filesLeft > 0) process.exitCode = 1;
+}
+
+function describe(report: HostileReport): string {
+  const list = (items: readonly string[]): string => (items.length === 0 ? "none" : items.join("; "));
+  return [
+    `${report.kinds} kinds of hostile programs, ${report.hostileRuns} runs, beside 50 healthy episodes on ${lanes} lanes; ${report.pairs} pairs in ${report.minutes} minutes`,
+    `healthy episodes, median: ${report.medianAloneMs.toFixed(0)} ms alone, ${report.medianBesideMs.toFixed(0)} ms beside; median share of the speed alone ${report.medianShare.toFixed(2)} (target ${targetShare})`,
+    `slowed most by: ${report.lowestKind.name}, share ${report.lowestKind.share.toFixed(2)}`,
+    `slowest hostile call: ${report.slowestCallMs.toFixed(0)} ms; later than its limit + 1 s: ${list(report.late)}`,
+    `wrong codes: ${list(report.wrongCodes)}`,
+    `differing healthy records: ${list(report.differingRecords)}`,
+    `growth since the first round: parent ${report.parentGrowthMiB.toFixed(0)} MiB, children ${report.childrenGrowthMiB.toFixed(0)} MiB`,
+    `left: ${report.processesLeft} processes, ${report.filesLeft} files`,
+  ].join("\n");
+}
