@@ -5,7 +5,7 @@ import { type Branch, budgetLeft, exhausted, type Instance, isStart, itemLimits,
 import type { Lane, Tenant } from "./lane.ts";
 import { maxProgramBytes, maxRequestChars, maxSlowFailures, sliceMs, slowCallShare } from "./limits.ts";
 import type { Item, Outcome } from "./messages.ts";
-import { failed, readFacts, readForkState, readOutcome, readReset, readStep, readStrings } from "./replies.ts";
+import { failed, readFacts, readForkState, readOutcome, readReset, readStep, readStrings, withinLimit } from "./replies.ts";
 import type { CallOptions, Fork, GuestFailure, GuestResult, InstanceId, Limits, PastCall, ProgramFacts, ProgramHandle, ResetValue, StepValue } from "./sandbox.ts";
 import { type Call, WorkQueue } from "./work-queue.ts";
 
@@ -340,7 +340,7 @@ export class LoadedProgram implements ProgramHandle, Tenant {
     const { item, call, instance } = planned;
     const cost = { fuel: outcome.fuel ?? 0, wallMs: outcome.wallMs ?? 0 };
     if (cost.wallMs > slowCallShare * this.limits.wallMsPerCall) this.isSlow = true;
-    const read = readOutcome<unknown>(outcome, call?.read ?? (() => null));
+    const read = withinLimit(readOutcome<unknown>(outcome, call?.read ?? (() => null)), this.limits.maxObservationChars);
     const result = read.ok || !("trap" in outcome) ? read : failed(nameLimit(read.failure, item));
     if ("trap" in outcome && !result.ok) this.fail(instance, result.failure);
     else if (item.op !== "fork") {

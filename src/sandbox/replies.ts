@@ -21,6 +21,15 @@ export function readOutcome<T>(outcome: Outcome, read: Read<T>): GuestResult<T> 
   return value === undefined ? failed({ code: "protocol", message: "the interpreter's reply has an unexpected shape" }) : { ok: true, value };
 }
 
+/** The result, or `output` where its observation has more characters than are allowed: the guest's own check can be deceived. */
+export function withinLimit<T>(result: GuestResult<T>, maxObservationChars: number): GuestResult<T> {
+  const observation = result.ok && isFields(result.value) ? result.value["observation"] : undefined;
+  if (typeof observation !== "string" || observation.length <= maxObservationChars) return result;
+  // Python counts code points, of which a string may have half as many as it has units.
+  const length = observation.length > 2 * maxObservationChars ? observation.length : [...observation].length;
+  return length <= maxObservationChars ? result : failed({ code: "output", message: `the observation has ${length} characters; at most ${maxObservationChars} are allowed` });
+}
+
 /** A failure result. */
 export function failed(failure: unknown): { readonly ok: false; readonly failure: GuestFailure } {
   const { code, message } = isFields(failure) ? failure : {};
