@@ -26,7 +26,7 @@ export function withinLimit<T>(result: GuestResult<T>, maxObservationChars: numb
   const observation = result.ok && isFields(result.value) ? result.value["observation"] : undefined;
   if (typeof observation !== "string" || observation.length <= maxObservationChars) return result;
   // Python counts code points, of which a string may have half as many as it has units.
-  const length = observation.length > 2 * maxObservationChars ? observation.length : [...observation].length;
+  const length = observation.length > 2 * maxObservationChars ? observation.length : Array.from(observation).length;
   return length <= maxObservationChars ? result : failed({ code: "output", message: `the observation has ${length} characters; at most ${maxObservationChars} are allowed` });
 }
 

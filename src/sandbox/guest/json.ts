@@ -16,7 +16,7 @@ export function dumps(value: unknown, sortKeys = false): string {
     return `{${entries.map(([key, item]) => `${dumps(key)}: ${dumps(item, sortKeys)}`).join(", ")}}`;
   }
   if (typeof value === "number" || typeof value === "boolean" || typeof value === "bigint") return String(value);
-  return stringify(String(value)).replace(/[\u007f-\uffff]/g, asEscape);
+  return stringify(String(value as string | symbol | undefined)).replace(/[\u007f-\uffff]/g, asEscape);
 }
 
 /** The JSON object or array that begins at `at`, and where it ends. Line breaks inside strings are allowed. @throws BrokenText */
