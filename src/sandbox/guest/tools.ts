@@ -51,11 +51,12 @@ class ReplyReader {
 
   scan(): void {
     for (let match = this.find(tags, this.at); match !== undefined; match = this.find(tags, this.at)) {
-      this.at = match.index + match[0].length;
-      if (match[0] === "<think>") this.skipPast("</think>");
-      else if (match[0] === "</think>") this.forgetThoughts();
-      else if (match[0] === "<answer>") this.readAnswer();
-      else this.readGuarded(() => (match?.[0] === "<tool_call>" ? this.readBlock() : this.readFunction()));
+      const [tag] = match;
+      this.at = match.index + tag.length;
+      if (tag === "<think>") this.skipPast("</think>");
+      else if (tag === "</think>") this.forgetThoughts();
+      else if (tag === "<answer>") this.readAnswer();
+      else this.readGuarded(() => (tag === "<tool_call>" ? this.readBlock() : this.readFunction()));
     }
   }
 
