@@ -5,8 +5,8 @@ import { type Branch, budgetLeft, exhausted, type Instance, isStart, itemLimits,
 import type { Lane, Tenant } from "./lane.ts";
 import { maxProgramBytes, maxRequestChars, maxSlowFailures, sliceMs, slowCallShare } from "./limits.ts";
 import type { Item, Outcome } from "./messages.ts";
-import { failed, readFacts, readForkState, readOutcome, readReset, readStep, readStrings, withinLimit } from "./replies.ts";
-import type { CallOptions, Fork, GuestFailure, GuestResult, InstanceId, Limits, PastCall, ProgramFacts, ProgramHandle, ResetValue, StepValue } from "./sandbox.ts";
+import { failed, readAbout, readFacts, readForkState, readOutcome, readReset, readStep, readStrings, withinLimit } from "./replies.ts";
+import type { About, CallOptions, Fork, GuestFailure, GuestResult, InstanceId, Limits, PastCall, ProgramFacts, ProgramHandle, ResetValue, StepValue } from "./sandbox.ts";
 import { type Call, WorkQueue } from "./work-queue.ts";
 
 const slowCodes: ReadonlySet<string> = new Set(["fuel", "timeout", "episode-fuel", "episode-timeout"]);
@@ -114,6 +114,10 @@ export class LoadedProgram implements ProgramHandle, Tenant {
 
   async solution(instances: readonly InstanceId[], options?: CallOptions): Promise<readonly GuestResult<readonly string[]>[]> {
     return this.calls(instances.map((instance) => ({ op: "solution", instance: this.known(instance).id, read: readStrings })), options);
+  }
+
+  async about(instances: readonly InstanceId[], options?: CallOptions): Promise<readonly GuestResult<About>[]> {
+    return this.calls(instances.map((instance) => ({ op: "about", instance: this.known(instance).id, read: readAbout })), options);
   }
 
   async fork(instance: InstanceId): Promise<GuestResult<Fork>> {

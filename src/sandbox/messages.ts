@@ -3,7 +3,7 @@
 import type { Language } from "../core/environment.ts";
 
 /** `fork` is answered by the child itself: it saves the state of the program the instance lives in. */
-export type ItemOperation = "create" | "reset" | "step" | "solution" | "drop" | "fork";
+export type ItemOperation = "create" | "reset" | "step" | "solution" | "about" | "drop" | "fork";
 
 /** One guest call on one instance. */
 export interface Item {

@@ -1,6 +1,6 @@
 import type { ParseReport } from "../core/episode.ts";
 import type { Outcome } from "./messages.ts";
-import type { GuestFailure, GuestFailureCode, GuestResult, ProgramFacts, ResetValue, StepValue } from "./sandbox.ts";
+import type { About, GuestFailure, GuestFailureCode, GuestResult, ProgramFacts, ResetValue, StepValue } from "./sandbox.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -69,6 +69,14 @@ const readParseReport: Read<ParseReport> = (value) => {
 
 export const readStrings: Read<readonly string[]> = (value) =>
   Array.isArray(value) && value.every((item) => typeof item === "string") ? value.map((item) => item.toWellFormed()) : undefined;
+
+export const readAbout: Read<About> = (value) => {
+  if (!isFields(value)) return undefined;
+  const { hint, tools } = value;
+  if (hint !== undefined && typeof hint !== "string") return undefined;
+  if (tools !== undefined && !(Array.isArray(tools) && tools.every(isFields))) return undefined;
+  return { ...(hint === undefined ? {} : { hint: hint.toWellFormed() }), ...(tools === undefined ? {} : { tools }) };
+};
 
 /** State of a fork without the slot, which the parent knows; an empty object when it was too large. */
 export const readForkState: Read<{ readonly image?: string; readonly bytes?: string }> = (value) => {

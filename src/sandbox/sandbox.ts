@@ -54,6 +54,14 @@ export interface StepValue {
   readonly parse?: ParseReport;
 }
 
+/** What a program says of itself in its present state. */
+export interface About {
+  /** Of `hint()`; absent where the program has none. */
+  readonly hint?: string;
+  /** Schemas of `get_tools()` (Python) or `tools()` (TypeScript); absent where the program has none. */
+  readonly tools?: readonly Readonly<Record<string, unknown>>[];
+}
+
 /** Facts about a loaded program, read without running an episode. */
 export interface ProgramFacts {
   /** Name of the entry class, found by protocol. */
@@ -77,7 +85,7 @@ export type InstanceId = number;
 
 /** A call that an instance has had. */
 export interface PastCall {
-  readonly op: "create" | "reset" | "step" | "solution";
+  readonly op: "create" | "reset" | "step" | "solution" | "about";
   /** Seed or action. */
   readonly arg?: number | string;
 }
@@ -124,6 +132,8 @@ export interface ProgramHandle {
   step(calls: readonly { readonly instance: InstanceId; readonly action: string }[], options?: CallOptions): Promise<readonly GuestResult<StepValue>[]>;
   /** Actions that win from the current reset state; a bare string counts as one action. */
   solution(instances: readonly InstanceId[], options?: CallOptions): Promise<readonly GuestResult<readonly string[]>[]>;
+  /** Hint and tools in the present state. */
+  about(instances: readonly InstanceId[], options?: CallOptions): Promise<readonly GuestResult<About>[]>;
   /** The instance as it is now; it can go on. Further play of what is restored from it is the same, byte for byte. */
   fork(instance: InstanceId): Promise<GuestResult<Fork>>;
   /**

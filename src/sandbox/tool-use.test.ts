@@ -200,6 +200,20 @@ describe.each(Object.entries(desks))("the base of tool-use programs in %s", (lan
     await handle.close();
   });
 
+  test("tells its hint and its tools, checked at the border", async () => {
+    const extended = (body: string): string => expecting("'5'").replace(/^ *(?:def )?tool_read_log\(/m, (line) => `${body}\n${line}`);
+    const handle = await openProgram(sandbox, extended(language === "python" ? "    def hint(self): return 'Ask the log.'" : "  hint() { return 'Ask the log.'; }"));
+    const { instance } = await createOne(handle, 0);
+    const about = valueOf((await handle.about([instance]))[0]);
+    expect(about.hint).toBe("Ask the log.");
+    expect(about.tools?.map((tool) => (tool["function"] as { readonly name: string }).name)).toEqual(["close_desk", "read.log"]);
+    await handle.close();
+    const bad = await openProgram(sandbox, extended(language === "python" ? "    def get_tools(self): return [{'name': self.hint}]\n    def hint(self): return 'x'" : "  tools() { return [3]; }"));
+    const [result] = await bad.about([(await createOne(bad, 0)).instance]);
+    expect(result).toMatchObject({ ok: false, failure: { code: "protocol", message: expect.stringMatching(/tools/) as string } });
+    await bad.close();
+  });
+
   test("is named by the facts and leaves a parse report with each step", async () => {
     const handle = await openProgram(sandbox, expecting("'5'"));
     expect(handle.facts.actionForm).toBe("tools");
@@ -231,5 +245,6 @@ test("a boxed game keeps its form, whatever it mentions, and a report of another
   expect(valueOf((await handle.step([{ instance, action: "odd" }]))[0]).parse).toBeUndefined();
   expect(valueOf((await handle.step([{ instance, action: "" }]))[0]).parse).toEqual({ warnings: ["w"], errors: [] });
   expect(valueOf((await handle.solution([instance]))[0])).toEqual(["4"]);
+  expect(valueOf((await handle.about([instance]))[0])).toEqual({});
   await handle.close();
 });

@@ -63,6 +63,7 @@ export function fakeSandbox(options: {
           });
         }),
       solution: (ids) => Promise.resolve(ids.map(() => ({ ok: false as const, failure: { code: "protocol" as const, message: "fake" } }))),
+      about: (ids) => Promise.resolve(ids.map(() => ({ ok: true as const, value: {} }))),
       fork: () => Promise.reject(new SpadeError("sandbox.fork", "A fake environment cannot be forked.")),
       restore: () => Promise.reject(new SpadeError("sandbox.fork", "A fake environment cannot be restored.")),
       release: (ids) => {

@@ -1,4 +1,5 @@
 """What may cross from a program to the host: coercions and named refusals."""
+import json
 from fractions import Fraction
 from math import isfinite
 
@@ -35,12 +36,12 @@ def scalar(value):
     return value
 
 
-def observation(value, limit):
+def observation(value, limit, name="observation"):
     value = scalar(value)
     if not isinstance(value, str):
-        raise Refusal("protocol", f"the observation is {shown(value)} ({type(value).__name__}); expected a string")
+        raise Refusal("protocol", f"the {name} is {shown(value)} ({type(value).__name__}); expected a string")
     if len(value) > limit:
-        raise Refusal("output", f"the observation has {len(value)} characters; at most {limit} are allowed")
+        raise Refusal("output", f"the {name} has {len(value)} characters; at most {limit} are allowed")
     return str(value)
 
 
@@ -108,6 +109,19 @@ def _parse_report(report):
 
     errors = [error.get("message") for error in report["errors"][:_MAX_REPORT_ENTRIES] if isinstance(error, dict)]
     return {"parse": {"warnings": texts(report["warnings"][:_MAX_REPORT_ENTRIES]), "errors": texts(errors)}}
+
+
+def tools_value(value, limit):
+    """A list of tool schemas that JSON can hold."""
+    if not isinstance(value, (list, tuple)) or not all(isinstance(tool, dict) for tool in value):
+        raise Refusal("protocol", f"get_tools() returned {shown(value)} ({type(value).__name__}); expected a list of schemas")
+    try:
+        text = json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise Refusal("protocol", f"the tools are no JSON: {str(error)[:200]}") from None
+    if len(text) > limit:
+        raise Refusal("output", f"the tools have {len(text)} characters; at most {limit} are allowed")
+    return json.loads(text)
 
 
 def solution_value(value, boxed):

@@ -24,9 +24,9 @@ export function shown(value: unknown): string {
   return ["number", "boolean", "undefined", "null"].includes(kind) ? String(value) : `a value of type ${kind}`;
 }
 
-export function observationOf(value: unknown, limit: number): string {
-  if (typeof value !== "string") throw new Refusal("protocol", `the observation is ${shown(value)}; expected a string`);
-  if (value.length > limit) throw new Refusal("output", `the observation has ${value.length} characters; at most ${limit} are allowed`);
+export function observationOf(value: unknown, limit: number, name = "observation"): string {
+  if (typeof value !== "string") throw new Refusal("protocol", `the ${name} is ${shown(value)}; expected a string`);
+  if (value.length > limit) throw new Refusal("output", `the ${name} has ${value.length} characters; at most ${limit} are allowed`);
   return value;
 }
 
@@ -64,6 +64,16 @@ function parseOf(info: unknown): { readonly parse?: object } {
 
 function fieldOf(value: unknown, key: string): unknown {
   return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>)[key] : undefined;
+}
+
+/** A list of tool schemas that JSON can hold. */
+export function toolsValue(value: unknown, limit: number): unknown {
+  if (!Array.isArray(value) || !value.every((tool) => typeof tool === "object" && tool !== null && !Array.isArray(tool))) {
+    throw new Refusal("protocol", `tools() returned ${shown(value)}; expected a list of schemas`);
+  }
+  const text = JSON.stringify(value);
+  if (text.length > limit) throw new Refusal("output", `the tools have ${text.length} characters; at most ${limit} are allowed`);
+  return JSON.parse(text);
 }
 
 /** A list of actions; one action may stand alone, numbers become text, and in a boxed game `\boxed{x}` becomes x. */

@@ -272,12 +272,23 @@ def _solution(request):
     return border.solution_value(solve(), answers.boxed if State.action_form == "boxed" else lambda text: None)
 
 
+def _about(request):
+    environment = _find(request).object
+    hint, tools = (getattr(environment, name, None) for name in ("hint", "get_tools"))
+    value = {}
+    if callable(hint):
+        value["hint"] = border.observation(hint(), State.observation_limit, "hint")
+    if callable(tools):
+        value["tools"] = border.tools_value(tools(), State.observation_limit)
+    return value
+
+
 def _drop(request):
     State.instances.pop(request["slot"], None)
     return None
 
 
-_OPERATIONS = {"load": _load, "create": _create, "reset": _do_reset, "step": _step, "solution": _solution, "drop": _drop}
+_OPERATIONS = {"load": _load, "create": _create, "reset": _do_reset, "step": _step, "solution": _solution, "about": _about, "drop": _drop}
 
 
 def _describe(error):

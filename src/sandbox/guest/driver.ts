@@ -4,7 +4,7 @@
  * host; everything this module says is data to the host.
  */
 import { boxed, same } from "./answers.ts";
-import { type ActionForm, Refusal, resetValue, shown, solutionValue, stepValue } from "./border.ts";
+import { type ActionForm, observationOf, Refusal, resetValue, shown, solutionValue, stepValue, toolsValue } from "./border.ts";
 import { parse as parseAnswer, verify } from "./latex.ts";
 import { Random } from "./random.ts";
 import { TextGame } from "./text-game.ts";
@@ -14,6 +14,8 @@ interface Environment {
   reset(seed: number): unknown;
   step(action: string): unknown;
   readonly solution?: unknown;
+  readonly hint?: unknown;
+  readonly tools?: unknown;
   readonly maxTurns?: unknown;
   readonly max_turns?: unknown;
 }
@@ -21,7 +23,7 @@ interface Environment {
 type Entry = (new () => Environment) & { readonly maxTurns?: unknown };
 
 interface Request {
-  readonly op: "describe" | "create" | "reset" | "step" | "solution";
+  readonly op: "describe" | "create" | "reset" | "step" | "solution" | "about";
   readonly arg?: number | string;
 }
 
@@ -89,6 +91,8 @@ function handle({ op, arg }: Request): unknown {
       return stepValue(live().step(String(arg)), limits.maxObservationChars);
     case "solution":
       return solution(live());
+    case "about":
+      return about(live());
   }
 }
 
@@ -103,6 +107,14 @@ function solution(environment: Environment): string[] {
   const { solution: solve } = environment;
   if (typeof solve !== "function") throw new Refusal("protocol", "the program has no solution()");
   return solutionValue((solve as () => unknown).call(environment), formOf(environment));
+}
+
+function about(environment: Environment): object {
+  const { hint, tools } = environment;
+  return {
+    ...(typeof hint === "function" ? { hint: observationOf((hint as () => unknown).call(environment), limits.maxObservationChars, "hint") } : {}),
+    ...(typeof tools === "function" ? { tools: toolsValue((tools as () => unknown).call(environment), limits.maxObservationChars) } : {}),
+  };
 }
 
 /** Programs that derive from `ToolUseBase` take whole replies, others the content of a box. */

@@ -5,7 +5,7 @@ const { parse, stringify } = JSON;
 /** A text that is no JSON, or not all of it is there. */
 export class BrokenText extends Error {}
 
-/** A value as JSON with Python's spacing, ASCII only; what JSON lacks becomes text. */
+/** A value as JSON with Python's spacing, ASCII only; what JSON lacks becomes its type. */
 export function dumps(value: unknown, sortKeys = false): string {
   if (value === undefined || value === null) return "null";
   if (Array.isArray(value)) return `[${value.map((item) => dumps(item, sortKeys)).join(", ")}]`;
@@ -16,7 +16,8 @@ export function dumps(value: unknown, sortKeys = false): string {
     return `{${entries.map(([key, item]) => `${dumps(key)}: ${dumps(item, sortKeys)}`).join(", ")}}`;
   }
   if (typeof value === "number" || typeof value === "boolean" || typeof value === "bigint") return String(value);
-  return stringify(String(value as string | symbol | undefined)).replace(/[\u007f-\uffff]/g, asEscape);
+  const text = typeof value === "string" ? value : typeof value;
+  return stringify(text).replace(/[\u007f-\uffff]/g, asEscape);
 }
 
 /** The JSON object or array that begins at `at`, and where it ends. Line breaks inside strings are allowed. @throws BrokenText */

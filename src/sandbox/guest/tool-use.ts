@@ -112,6 +112,6 @@ export class ToolUseBase {
   #isExpected(answer: string): boolean {
     const expected = this.expectedAnswer;
     if (expected === undefined || expected === null || expected === "" || answer === "") return false;
-    return same(answer, expected) || verify(parse(String(expected as string | number | boolean)), parse(answer));
+    return same(answer, expected) || verify(typeof expected === "object" ? dumps(expected) : parse(expected), parse(answer));
   }
 }
