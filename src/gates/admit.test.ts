@@ -33,7 +33,7 @@ describe("good programs", () => {
   it.each(Object.entries(goodPrograms))("%s is admitted", async (_name, source) => {
     const admission = await judge(source);
     expect(rejectingGate(admission.record)).toBeUndefined();
-    expect(admission.record.gates.map(({ id, verdict }) => [id, verdict])).toEqual(gateIds.map((id) => [id, id === "audit" ? "off" : "pass"]));
+    expect(admission.record.gates.map(({ id, verdict }) => [id, verdict])).toEqual(gateIds.map((id) => [id, id === "audit" ? "off" : id === "tool-use" ? "not-applicable" : "pass"]));
     expect(admission.solutions.length).toBe(defaultGates.probeSeeds);
     expect(admission.trivialWinRate).toBeLessThan(0.5);
   });
