@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => sandbox.close());
 
 test("same program, seed and actions give the same bytes: alone, interleaved, forked, restored, replayed, in another child", async () => {
-  const chosen = programs.filter((_, i) => i % everyNth === 0);
+  const chosen = ["python", "typescript"].flatMap((language) => programs.filter((program) => program.language === language).filter((_, i) => i % everyNth === 0));
   expect(new Set(chosen.map(({ language }) => language)).size).toBe(2);
   const rng = new Rng(20);
   let played = 0;

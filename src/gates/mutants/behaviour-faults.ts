@@ -32,7 +32,6 @@ export const resourceFaults: readonly MutationOperator[] = [
   after("hang-on-loss", "a losing end never returns", ["while terminated and reward < 0.5: pass"], ["while (terminated && reward < 0.5);"]),
   wrapping({ id: "memory-growth", fault: "every step keeps 48 MiB", python: { members: ["kept_ = []"], beforeStep: ["self.kept_.append(bytearray(48 << 20))"] }, typescript: { members: ["kept_ = [];"], beforeStep: ["this.kept_.push(new Uint8Array(48 << 20).fill(1));"] } }),
   after("recursion", "a losing end calls step again", ["if terminated and reward < 0.5: return self.step(action)"], ["if (terminated && reward < 0.5) return this.step(action);"]),
-  wrapping({ id: "sleeps-until", fault: "a step waits until the clock shows a minute more", python: { prelude: ["import time"], beforeStep: ["until = time.monotonic() + 60", "while time.monotonic() < until: time.sleep(1)"] }, typescript: { beforeStep: ["const until = Date.now() + 60000;", "while (Date.now() < until);"] } }),
   wrapping({
     id: "clock-needed",
     fault: "nothing counts before an hour has passed",
