@@ -3,7 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { ChildLimits, Item, Outcome, Reply, Request } from "../messages.ts";
 import { decodeContext, encodeContext } from "./delta.ts";
-import { GuestStop } from "./gate.ts";
+import { forkReply, metered, refusal, runSlice, tooLong, trapOf } from "./guest-call.ts";
 import { GuestException, GuestMemoryError, GuestSyntaxError, newMachine, type Machine, type MachineState, type QuickJsBase } from "./quickjs.ts";
 import { stripTypes } from "./strip-types.ts";
 import { typescriptFacts } from "./typescript-facts.ts";
@@ -42,8 +42,8 @@ const success = '{"ok":true';
 /** Holds the TypeScript programs of a child, one virtual machine per instance, and answers requests. */
 export class QuickJsServer {
   private readonly base: QuickJsBase;
-  private readonly limits: ChildLimits;
-  private readonly onProgress: (index: number) => void;
+  readonly limits: ChildLimits;
+  readonly onProgress: (index: number) => void;
   private readonly programs = new Map<number, Loaded>();
   /** Live instances, the most recently used last. */
   private readonly live = new Set<Instance>();
@@ -111,24 +111,14 @@ export class QuickJsServer {
     return withFacts(described.reply, source);
   }
 
-  private run({ program, items, sliceMs }: Request & { readonly kind: "run" }): Answer {
+  private run(request: Request & { readonly kind: "run" }): Answer {
+    const { program } = request;
     const loaded = this.get(program);
     // The most recently used program is the last of the map.
     this.programs.delete(program);
     this.programs.set(program, loaded);
-    const outcomes: Outcome[] = [];
-    const end = performance.now() + sliceMs;
-    let bytes = 0;
-    for (const [index, item] of items.entries()) {
-      this.onProgress(index);
-      const outcome = this.runItem(loaded, item);
-      outcomes.push(outcome);
-      if ("trap" in outcome) break;
-      bytes += outcome.reply.length;
-      if (bytes > this.limits.maxOutputBytes || performance.now() > end) break;
-    }
     // After a trap only the instance concerned is gone.
-    return { outcomes, lost: false };
+    return { outcomes: runSlice(request, this, (item) => this.runItem(loaded, item)), lost: false };
   }
 
   private get(program: number): Loaded {
@@ -142,8 +132,7 @@ export class QuickJsServer {
     const { context, memoryBytes } = machine?.save(of.image) ?? parked ?? of.fresh;
     const size = Buffer.alloc(4);
     size.writeUInt32LE(memoryBytes);
-    const state = Buffer.concat([size, encodeContext(context)]);
-    return { reply: JSON.stringify({ ok: true, value: state.length > this.limits.maxForkBytes ? {} : { image: digestOf(of.image), state: state.toString("base64") } }) };
+    return forkReply(digestOf(of.image), Buffer.concat([size, encodeContext(context)]), this.limits);
   }
 
   /** A refusal is a trap: the parent replays seed and actions instead. */
@@ -158,7 +147,7 @@ export class QuickJsServer {
       this.programs.set(program, { image, fresh: { context, memoryBytes }, instances: new Map(), bytes: 0 });
       return { reply: '{"ok":true,"value":null}' };
     } catch (error) {
-      return { trap: { code: "protocol", message: error instanceof Error ? error.message : "unknown" } };
+      return refusal(error);
     }
   }
 
@@ -188,24 +177,18 @@ export class QuickJsServer {
 
   /** One guest call under its budget. After a trap the machine is in an unknown state. */
   private guarded(item: Pick<Item, "ordinal" | "fuel" | "wallMs">, call: () => Outcome): Outcome {
-    const { gate } = this.base;
-    const start = performance.now();
-    const budget = { fuel: item.fuel ?? this.limits.fuelPerCall, deadlineMs: start + (item.wallMs ?? this.limits.wallMsPerCall), ordinal: item.ordinal };
-    gate.begin(budget);
-    const end = this.finish(call);
-    return { ...end, fuel: gate.fuelUsed(budget), wallMs: performance.now() - start };
+    return metered({ meter: this.base.gate, limits: this.limits }, item, () => this.finish(call));
   }
 
   private finish(call: () => Outcome): Outcome {
     try {
       const outcome = call();
-      if ("reply" in outcome && Buffer.byteLength(outcome.reply) > this.limits.maxOutputBytes) {
-        return { trap: { code: "output", message: `the answer is longer than ${this.limits.maxOutputBytes} bytes` } };
-      }
-      return outcome;
+      return "reply" in outcome && Buffer.byteLength(outcome.reply) > this.limits.maxOutputBytes ? tooLong(this.limits) : outcome;
     } catch (error) {
       if (error instanceof GuestSyntaxError) return failure("parse", error.message);
-      return { trap: trapOf(error) };
+      if (error instanceof GuestMemoryError) return { trap: { code: "memory", message: error.message } };
+      if (error instanceof GuestException) return { trap: { code: "raise", message: error.message } };
+      return { trap: trapOf(error, "the interpreter's stack is exhausted") };
     }
   }
 
@@ -310,12 +293,4 @@ function withFacts(reply: string, source: string): Outcome {
   } catch {
     return failure("protocol", "the program's description is not JSON");
   }
-}
-
-function trapOf(error: unknown): { code: string; message: string } {
-  if (error instanceof GuestStop) return { code: error.code, message: error.message };
-  if (error instanceof GuestMemoryError) return { code: "memory", message: error.message };
-  if (error instanceof GuestException) return { code: "raise", message: error.message };
-  if (error instanceof RangeError) return { code: "raise", message: "the interpreter's stack is exhausted" };
-  return { code: "raise", message: `the interpreter trapped: ${error instanceof Error ? error.message : "unknown"}`.slice(0, 300) };
 }

@@ -1,7 +1,7 @@
 import type { ChildLimits, Item, Outcome, Reply, Request } from "../messages.ts";
 import type { Context, ContextStore } from "./context.ts";
 import { decodeContext, difference, digestOf, encodeContext, merged } from "./delta.ts";
-import { GuestStop } from "./gate.ts";
+import { forkReply, metered, refusal, runSlice, tooLong, trapOf } from "./guest-call.ts";
 import type { Interpreter } from "./interpreter.ts";
 
 /** State right after loading: no instances. */
@@ -24,8 +24,8 @@ const maxContextBytes = 256 * 2 ** 20;
 export class Server {
   private readonly interpreter: Interpreter;
   private readonly contexts: ContextStore;
-  private readonly limits: ChildLimits;
-  private readonly onProgress: (index: number) => void;
+  readonly limits: ChildLimits;
+  readonly onProgress: (index: number) => void;
   private readonly programs = new Map<number, Loaded>();
   private current: number | undefined;
   private switchMs = 0;
@@ -81,24 +81,14 @@ export class Server {
     return { outcomes: [outcome], lost: false };
   }
 
-  private run({ program, items, sliceMs }: Request & { readonly kind: "run" }): { outcomes: Outcome[]; lost: boolean } {
-    const loaded = this.get(program);
-    this.switchTo(program);
-    const outcomes: Outcome[] = [];
-    const end = performance.now() + sliceMs;
-    let bytes = 0;
-    for (const [index, item] of items.entries()) {
-      this.onProgress(index);
-      const outcome = item.op === "fork" ? this.fork(loaded) : this.call({ op: item.op, slot: item.slot, arg: item.arg }, item);
-      outcomes.push(outcome);
-      if ("trap" in outcome) {
-        this.contexts.restore(loaded.image.context);
-        return { outcomes, lost: true };
-      }
-      bytes += outcome.reply.length;
-      if (bytes > this.limits.maxOutputBytes || performance.now() > end) break;
-    }
-    return { outcomes, lost: false };
+  private run(request: Request & { readonly kind: "run" }): { outcomes: Outcome[]; lost: boolean } {
+    const loaded = this.get(request.program);
+    this.switchTo(request.program);
+    const outcomes = runSlice(request, this, (item) => (item.op === "fork" ? this.fork(loaded) : this.call({ op: item.op, slot: item.slot, arg: item.arg }, item)));
+    const last = outcomes.at(-1);
+    const lost = last !== undefined && "trap" in last;
+    if (lost) this.contexts.restore(loaded.image.context);
+    return { outcomes, lost };
   }
 
   private get(program: number): Loaded {
@@ -112,8 +102,7 @@ export class Server {
     const delta = difference(image.context, this.contexts.save(), (page) => this.contexts.basePage(page));
     const state = encodeContext(delta);
     image.digest ??= digestOf(image.context);
-    const value = state.length > this.limits.maxForkBytes ? {} : { image: image.digest, state: state.toString("base64") };
-    return { reply: JSON.stringify({ ok: true, value }) };
+    return forkReply(image.digest, state, this.limits);
   }
 
   /** A refusal is a trap: the parent replays seed and actions instead. */
@@ -126,33 +115,26 @@ export class Server {
       this.programs.set(program, { image, parked: merged(image.context, delta) });
       return { reply: '{"ok": true, "value": null}' };
     } catch (error) {
-      return { trap: { code: "protocol", message: error instanceof Error ? error.message : "unknown" } };
+      return refusal(error);
     }
   }
 
   /** One guest call under its budget. After a trap the caller restores memory. */
   private call(request: object, item: Pick<Item, "ordinal" | "fuel" | "wallMs">): Outcome {
-    const { gate } = this.interpreter;
-    const start = performance.now();
-    const budget = { fuel: item.fuel ?? this.limits.fuelPerCall, deadlineMs: start + (item.wallMs ?? this.limits.wallMsPerCall), ordinal: item.ordinal };
-    gate.begin(budget);
-    const end = this.finish(request);
-    return { ...end, fuel: gate.fuelUsed(budget), wallMs: performance.now() - start };
+    return metered({ meter: this.interpreter.gate, limits: this.limits }, item, () => this.finish(request));
   }
 
   private finish(request: object): Outcome {
     const { gate } = this.interpreter;
     try {
       const reply = this.interpreter.call(Buffer.from(JSON.stringify(request)), this.limits.maxOutputBytes);
-      if (reply.length > this.limits.maxOutputBytes) {
-        return { trap: { code: "output", message: `the answer is longer than ${this.limits.maxOutputBytes} bytes` } };
-      }
+      if (reply.length > this.limits.maxOutputBytes) return tooLong(this.limits);
       // A capability was asked for, whatever the program made of the refusal.
       const denial = gate.denials[0];
       if (denial !== undefined) return { trap: { code: "denied", message: `${denial} is not available to environment programs` } };
       return { reply: reply.toString("utf8") };
     } catch (error) {
-      return { trap: trapOf(error) };
+      return { trap: trapOf(error, "RecursionError: the interpreter's stack is exhausted") };
     }
   }
 
@@ -189,10 +171,4 @@ export class Server {
     const parked = [...this.programs.values()].flatMap((loaded) => loaded.parked ?? []);
     return [...images, ...parked].reduce((bytes, { data }) => bytes + data.length, 0);
   }
-}
-
-function trapOf(error: unknown): { code: string; message: string } {
-  if (error instanceof GuestStop) return { code: error.code, message: error.message };
-  if (error instanceof RangeError) return { code: "raise", message: "RecursionError: the interpreter's stack is exhausted" };
-  return { code: "raise", message: `the interpreter trapped: ${error instanceof Error ? error.message : "unknown"}`.slice(0, 300) };
 }
