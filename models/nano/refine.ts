@@ -13,6 +13,7 @@ import { drawDesigns, refinement, refinementBatches } from "./refinement.ts";
 import type { RefinementContext } from "./refinement.ts";
 import { recipe } from "./recipe.ts";
 
+/** What a refinement needs. */
 export interface RefineOptions {
   /** Directory of the pretraining run; a round that a former run finished is kept there. */
   readonly state: string;

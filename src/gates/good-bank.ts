@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { SpadeError } from "../core/errors.ts";
+import { messageOf, SpadeError } from "../core/errors.ts";
 
 const manifestSchema = z.object({
   programs: z
@@ -29,11 +29,18 @@ export interface GoodProgram extends Omit<z.infer<typeof manifestSchema>["progra
  * @throws gate.bank when the manifest or a program cannot be read.
  */
 export function readGoodBank(directory: string): GoodProgram[] {
-  const path = join(directory, "manifest.json");
+  return readPrograms("good bank", directory, manifestSchema).map(({ language, source, ...entry }) => ({ ...entry, program: { language, source } }));
+}
+
+/**
+ * What a folder's `manifest.json` says of each program, with its source. `what` names the folder in errors.
+ * @throws gate.bank when the manifest or a program cannot be read.
+ */
+export function readPrograms<Entry extends { readonly file: string }>(what: string, directory: string, schema: z.ZodType<{ readonly programs: readonly Entry[] }>): (Entry & { readonly source: string })[] {
   try {
-    const { programs } = manifestSchema.parse(JSON.parse(readFileSync(path, "utf8")));
-    return programs.map(({ language, ...entry }) => ({ ...entry, program: { language, source: readFileSync(join(directory, entry.file), "utf8") } }));
-  } catch (error) {
-    throw new SpadeError("gate.bank", `Cannot read the good bank in ${directory}: ${error instanceof Error ? error.message : "unknown"}. Expected a manifest.json that names readable programs.`, { cause: error });
+    const { programs } = schema.parse(JSON.parse(readFileSync(join(directory, "manifest.json"), "utf8")));
+    return programs.map((entry) => ({ ...entry, source: readFileSync(join(directory, entry.file), "utf8") }));
+  } catch (cause) {
+    throw new SpadeError("gate.bank", `Cannot read the ${what} in ${directory}: ${messageOf(cause)}. Expected a manifest.json that names readable programs.`, { cause });
   }
 }

@@ -1,9 +1,7 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Program } from "../../core/environment.ts";
-import { messageOf, SpadeError } from "../../core/errors.ts";
-import { readGoodBank } from "../good-bank.ts";
+import { readGoodBank, readPrograms } from "../good-bank.ts";
 
 /** A program that the gates must admit, and from which mutants are made. */
 export interface BankProgram {
@@ -26,11 +24,5 @@ export function readBank(environments: string): BankProgram[] {
 }
 
 function readSuite(environments: string, suite: string): BankProgram[] {
-  const directory = join(environments, suite);
-  try {
-    const { programs } = suiteSchema.parse(JSON.parse(readFileSync(join(directory, "manifest.json"), "utf8")));
-    return programs.map(({ file }) => ({ name: `${suite}/${file}`, program: { language: "python", source: readFileSync(join(directory, file), "utf8") } }));
-  } catch (cause) {
-    throw new SpadeError("gate.bank", `Cannot read the suite in ${directory}: ${messageOf(cause)}. Expected a manifest.json that names readable programs.`, { cause });
-  }
+  return readPrograms("suite", join(environments, suite), suiteSchema).map(({ file, source }) => ({ name: `${suite}/${file}`, program: { language: "python", source } }));
 }
