@@ -24,7 +24,7 @@ describe.each(families)("%s", (family) => {
 
   it("keeps sampled tokens as they came, whatever else has their text", async () => {
     const chat = await testChat(family);
-    const letters = Int32Array.from([..."\\boxed{go}"].flatMap((char) => [...chat.tokenizer.encode(char)]));
+    const letters = Int32Array.from(Array.from("\\boxed{go}").flatMap((char) => [...chat.tokenizer.encode(char)]));
     expect(chat.tokenizer.encode("\\boxed{go}").length).toBeLessThan(letters.length);
     const sampled = Int32Array.from([...letters, chat.stopTokens[0]!]);
     const { trajectory } = converse(chat, opening, [[sampled, user("A wall.")], ["ok"]]);

@@ -1,5 +1,5 @@
-import { Environment, Interpreter, Template } from "@huggingface/jinja";
 import { messageOf, SpadeError } from "../core/errors.ts";
+import { jinja } from "./hugging-face.ts";
 import type { Message, RenderOptions } from "./messages.ts";
 
 /** A chat template: messages to text. Equal arguments give equal text. */
@@ -14,10 +14,10 @@ const today = new Date(Date.UTC(2024, 6, 26));
  * @throws chat.template when it cannot be read or, at a call, cannot be rendered
  */
 export function compileTemplate(source: string, { path, globals }: { readonly path: string; readonly globals: Readonly<Record<string, string>> }): ChatTemplate {
-  const { parsed } = atTemplate(path, "read", () => new Template(source));
+  const { parsed } = atTemplate(path, "read", () => new jinja.Template(source));
   return (messages, { addGenerationPrompt, tools, variables = {} }) =>
     atTemplate(path, "render", () => {
-      const environment = new Environment();
+      const environment = new jinja.Environment();
       const given = {
         ...builtIns,
         ...globals,
@@ -27,8 +27,7 @@ export function compileTemplate(source: string, { path, globals }: { readonly pa
         ...(tools === undefined || tools.length === 0 ? { tools: null } : { tools }),
       };
       for (const [name, value] of Object.entries(given)) environment.set(name, value);
-      // The interpreter types its result as any value; a program's is always a text.
-      return (new Interpreter(environment).run(parsed) as { readonly value: string }).value;
+      return String(new jinja.Interpreter(environment).run(parsed).value);
     });
 }
 

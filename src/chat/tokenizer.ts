@@ -1,5 +1,5 @@
-import { Tokenizer } from "@huggingface/tokenizers";
 import { messageOf, SpadeError } from "../core/errors.ts";
+import { type TokenizerFile, tokenizers } from "./hugging-face.ts";
 
 /** The tokenizer of a model: text with control tokens in it to ids and back. Ids are never made from sampled text. */
 export interface ChatTokenizer {
@@ -48,9 +48,9 @@ export function chatTokenizer(files: { readonly tokenizer: object; readonly conf
   return made;
 }
 
-function build(tokenizer: object, config: object, path: string): Tokenizer {
+function build(tokenizer: object, config: object, path: string): TokenizerFile {
   try {
-    return new Tokenizer(tokenizer, config);
+    return new tokenizers.Tokenizer(tokenizer, config);
   } catch (cause) {
     throw broken(path, messageOf(cause), cause);
   }
