@@ -1,8 +1,10 @@
+import { canonicalJson, sha256 } from "../core/digest.ts";
 import { SpadeError } from "../core/errors.ts";
 import type { ContextSegment } from "../core/trajectory.ts";
 import type { Message } from "./messages.ts";
 import { type ModelDirectory, readModelDirectory } from "./model-directory.ts";
 import type { Opening, Rendered, Renderer, ToolSchema } from "./renderer.ts";
+import type { ChatTokenizer } from "./tokenizer.ts";
 
 export interface ChatModelOptions {
   /** Local directory with the model's tokenizer and template. */
@@ -16,6 +18,7 @@ export interface ChatModelOptions {
 /** How one model is talked to. */
 export interface ChatModel {
   readonly renderer: Renderer;
+  readonly tokenizer: ChatTokenizer;
   /** Ids that end the model's turn; what samples must stop at. */
   readonly stopTokens: readonly number[];
   /** Digest of the tokenizer alone; to compare with the tokenizer of the model that is served. */
@@ -31,7 +34,8 @@ export interface ChatModel {
 export async function loadChatModel({ directory, template, variables = {} }: ChatModelOptions): Promise<ChatModel> {
   const files = await readModelDirectory(directory, template === undefined ? {} : { template });
   const stopTokens = stopTokensOf(files, { directory, variables });
-  return { renderer: templateRenderer({ files, variables, stopTokens }), stopTokens, tokenizerDigest: files.tokenizerDigest, digest: `${files.digest.slice(0, 32)}${JSON.stringify(variables)}` };
+  const { tokenizer, tokenizerDigest } = files;
+  return { renderer: templateRenderer({ files, variables, stopTokens }), tokenizer, stopTokens, tokenizerDigest, digest: sha256(canonicalJson([files.digest, variables])) };
 }
 
 interface Parts {
@@ -51,7 +55,7 @@ function templateRenderer(parts: Parts): Renderer {
     const past: Past = { messages, tools: opening.tools ?? [], text: render(parts, messages, opening.tools ?? []) };
     return at(parts, past, { kind: "prompt", tokens: tokenizer.encode(past.text) });
   };
-  return { begin, prompt: (opening) => begin(opening).segment.tokens, text: (tokens) => tokenizer.decode(withoutStop(parts, tokens)) };
+  return { begin, prompt: (opening) => begin(opening).segment.tokens, text: (tokens) => replyOf(parts, tokens)[0] };
 }
 
 /** A conversation up to where the policy speaks: as messages, and as the text that the present row's tokens stand for. */
@@ -66,26 +70,23 @@ function at(parts: Parts, past: Past, segment: ContextSegment): Rendered {
   return {
     segment,
     reply: (sampled, told) => {
-      const said: Message = { role: "assistant", content: tokenizer.defuse(tokenizer.decode(withoutStop(parts, sampled))) };
-      const messages = [...past.messages, said, ...told.map(({ role, content }) => ({ role, content: tokenizer.defuse(content) }))];
+      const [said, end] = replyOf(parts, sampled);
+      const messages = [...past.messages, { role: "assistant" as const, content: tokenizer.defuse(said) }, ...told.map(({ role, content }) => ({ role, content: tokenizer.defuse(content) }))];
       const text = render(parts, messages, past.tools);
-      return at(parts, { ...past, messages, text }, continuation(parts, { before: past.text, sampled, text }));
+      return at(parts, { ...past, messages, text }, continuation(parts, { row: past.text + said + end, end, text }));
     },
   };
 }
 
 /**
- * What `text` adds to a row that stands for `before` and then the sampled tokens. An extension is tokenised once and
- * appended; anything else is a new row. The stop token is tokenised along, because it decides how what follows is split.
+ * What `text` adds to a row that stands for `row` and ends with the stop token `end`, if any. An extension is tokenised once
+ * and appended; anything else is a new row. The stop token is tokenised along, because it decides how what follows is split.
  */
-function continuation({ files: { tokenizer } }: Parts, { before, sampled, text }: { readonly before: string; readonly sampled: Int32Array; readonly text: string }): ContextSegment {
-  const row = before + tokenizer.decode(sampled);
+function continuation({ files: { tokenizer } }: Parts, { row, end, text }: { readonly row: string; readonly end: string; readonly text: string }): ContextSegment {
   if (!text.startsWith(row) || text.length === row.length) return { kind: "prompt", tokens: tokenizer.encode(text) };
   const added = text.slice(row.length);
-  const last = sampled.at(-1);
-  const border = last === undefined ? undefined : tokenizer.token(last);
-  if (border === undefined || tokenizer.controlAtStart(border) !== border) return { kind: "observation", tokens: tokenizer.encode(added) };
-  return { kind: "observation", tokens: tokenizer.encode(border + added).subarray(1) };
+  const tokens = tokenizer.encode(end + added);
+  return { kind: "observation", tokens: end !== "" && tokens[0] === tokenizer.id(end) ? tokens.slice(1) : tokenizer.encode(added) };
 }
 
 function render({ files, variables }: Pick<Parts, "files" | "variables">, messages: readonly Message[], tools: readonly ToolSchema[], addGenerationPrompt = true): string {
@@ -93,9 +94,11 @@ function render({ files, variables }: Pick<Parts, "files" | "variables">, messag
   return template(messages, { addGenerationPrompt, tools, variables });
 }
 
-function withoutStop({ stopTokens }: Parts, tokens: Int32Array): Int32Array {
+/** Text of a reply, and of the stop token at its end; empty where it was cut off. */
+function replyOf({ stopTokens, files: { tokenizer } }: Parts, tokens: Int32Array): [said: string, end: string] {
   const last = tokens.at(-1);
-  return last !== undefined && stopTokens.includes(last) ? tokens.subarray(0, -1) : tokens;
+  if (last === undefined || !stopTokens.includes(last)) return [tokenizer.decode(tokens), ""];
+  return [tokenizer.decode(tokens.subarray(0, -1)), tokenizer.token(last) ?? ""];
 }
 
 /** The ends that the files name, and the control token that the template puts behind an assistant's message. */

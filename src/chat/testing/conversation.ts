@@ -1,11 +1,12 @@
 import { append, flatten, rowsOf, type TrainableTrajectory } from "../../core/trajectory.ts";
 import { type ModelDirectory, readModelDirectory } from "../model-directory.ts";
 import type { Observation, Opening, Rendered } from "../renderer.ts";
+import { replyTokens } from "../probe.ts";
 import { type ChatModel, type ChatModelOptions, loadChatModel } from "../template-renderer.ts";
 import { type TinyModelFamily, writeTinyModel } from "./tiny-model.ts";
 
-/** A tiny model's chat with its tokenizer and template at hand. */
-export interface TestChat extends ChatModel, Pick<ModelDirectory, "tokenizer" | "template"> {
+/** A model's chat with its template at hand. */
+export interface TestChat extends ChatModel, Pick<ModelDirectory, "template"> {
   /** A reply as it would be sampled: its canonical tokens, then the end of the turn. */
   readonly said: (text: string) => Int32Array;
 }
@@ -14,10 +15,8 @@ export interface TestChat extends ChatModel, Pick<ModelDirectory, "tokenizer" | 
 export async function testChat(family: TinyModelFamily, options: Omit<ChatModelOptions, "directory"> & { readonly directory?: string } = {}): Promise<TestChat> {
   const directory = options.directory ?? writeTinyModel(family);
   const model = await loadChatModel({ ...options, directory });
-  const { tokenizer, template } = await readModelDirectory(directory, options);
-  const [end] = model.stopTokens;
-  if (end === undefined) throw new Error("no stop token");
-  return { ...model, tokenizer, template, said: (text) => Int32Array.from([...tokenizer.encode(text), end]) };
+  const { template } = await readModelDirectory(directory, options);
+  return { ...model, template, said: (text) => replyTokens(model, text) };
 }
 
 /** Plays a conversation: each reply is sampled and then answered. Returns the trajectory and the text of each segment. */
