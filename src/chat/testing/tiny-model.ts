@@ -1,6 +1,7 @@
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import process from "node:process";
 
 /** Families whose templates are reproduced in `templates/`. */
 export type TinyModelFamily = "chatml" | "qwen25" | "qwen3" | "llama3";
@@ -42,7 +43,12 @@ const families: Readonly<Record<TinyModelFamily, Family>> = {
 const words = [" the", " answer", " north", "think", "user", "assistant", "system", "boxed", " is", " of", "go", "call", "tool"];
 const pairs: readonly (readonly [string, string])[] = [["\n", "\n"], [">", "\n"], ["}", "}"], [".", "\n"], ["<", "|"], ["|", ">"], ["1", "2"], ["\\", "boxed"], ["\\boxed", "{"]];
 
-/** Writes a directory with a tiny byte-level BPE tokenizer and the family's template, as Hugging Face lays one out. */
+const written: string[] = [];
+process.once("exit", () => {
+  for (const directory of written) rmSync(directory, { recursive: true, force: true });
+});
+
+/** Writes a directory with a tiny byte-level BPE tokenizer and the family's template, as Hugging Face lays one out; it is removed when the process ends. */
 export function writeTinyModel(family: TinyModelFamily, changes: { readonly template?: string; readonly config?: object; readonly tokenizer?: object } = {}): string {
   const { control, plain, eos, bos, ends, pattern } = families[family];
   const { vocabulary, merges } = bytePairs();
@@ -59,6 +65,7 @@ export function writeTinyModel(family: TinyModelFamily, changes: { readonly temp
     ...changes.tokenizer,
   };
   const directory = mkdtempSync(join(tmpdir(), `spade-tiny-${family}-`));
+  written.push(directory);
   const write = (name: string, content: object): void => writeFileSync(join(directory, name), JSON.stringify(content));
   write("tokenizer.json", tokenizer);
   write("tokenizer_config.json", { eos_token: eos, ...(bos === undefined ? {} : { bos_token: bos }), clean_up_tokenization_spaces: true, ...changes.config });
