@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { actionIn, actionReader } from "./action.ts";
+import { observationOf } from "./renderer.ts";
 import { asToolCallBlocks, readToolCalls } from "./tool-calls.ts";
 
 interface Case {
@@ -90,4 +91,15 @@ describe("actions", () => {
     ["\\boxed{1}, wait <think>\\boxed{2}", "1"],
     ["\\boxed{1}", "1"],
   ])("of a boxed game do not stand in thoughts: %j", (response, action) => expect(actionIn(response, "boxed")).toBe(action));
+});
+
+it("takes what a program says to a readable call for a tool's result, and all else for the user's words", () => {
+  const parse = { warnings: [], errors: [] };
+  const role = (turn: Parameters<typeof observationOf>[0]): string => observationOf(turn, "x").role;
+  const call = '<tool_call>{"name":"ls"}</tool_call>';
+  expect(role({ action: call, parse })).toBe("tool");
+  expect(role({ action: call })).toBe("user");
+  expect(role({ action: "<answer>5</answer>", parse })).toBe("user");
+  expect(role({ action: `<think>${call}</think>no`, parse })).toBe("user");
+  expect(role({ parse })).toBe("user");
 });

@@ -148,3 +148,17 @@ test("an episode that renders otherwise than it was recorded stops the run befor
   await expect(loop.next()).rejects.toMatchObject({ code: "chat.replay", details: { turn: 0, segment: 0 } });
   expect(loop.trainer.batches).toEqual([]);
 });
+
+test("full prompts tell a second attempt which gate refused the first, and why; they reach every voice", async () => {
+  const seen: string[] = [];
+  const design: Script["design"] = ({ last }) => {
+    seen.push(last);
+    return last.includes("was refused") ? written(oneTurn({ reset: addition })) : "I would rather not.";
+  };
+  await start({ design }, { prompts: "full", design: { ...oneSkill, maxAttempts: 2 } });
+  const { episodes } = await loop.next();
+  expect(seen.map((prompt) => prompt.includes("was refused"))).toEqual([false, false, true, true]);
+  expect(seen[2]).toMatch(/The test "extract" refused .*\(no-block\): The reply holds no python code block/);
+  expect(new Set(episodes.map(({ trajectory }) => textOf(trajectory.segments[0]?.tokens ?? new Int32Array()).slice(0, 7)))).toEqual(new Set(["You act"]));
+  expect(episodes.some(({ arm }) => arm === "hint")).toBe(true);
+});

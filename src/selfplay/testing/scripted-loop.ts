@@ -74,7 +74,7 @@ export async function scriptedLoop(sandbox: Sandbox, script: Script, changes: ob
   store.beginIteration(0).commit({ policyVersion: 0 });
   const [requests, events, trainer]: [SampleRequest[], RunEvent[], RecordingTrainer] = [[], [], recordingTrainer()];
   let [iteration, state] = [0, initialState];
-  const scripted = scriptedPolicy({ tokenizer: byteTokenizer, respond: (prompt) => voice(script, prompt)(prompt, iteration) });
+  const scripted = scriptedPolicy({ tokenizer: byteTokenizer, contextLength: 16_384, respond: (prompt) => voice(script, prompt)(prompt, iteration) });
   const policy: Policy = {
     contextLength: scripted.contextLength,
     sample: async (asked) => {
@@ -107,6 +107,6 @@ export async function scriptedLoop(sandbox: Sandbox, script: Script, changes: ob
 }
 
 function voice(script: Script, { messages }: ScriptedPrompt): Script[keyof Script] {
-  const system = messages[0]?.text;
-  return system === "designer" ? script.design : system === "hint" ? script.hint : script.act;
+  const system = messages[0]?.text ?? "";
+  return /^(designer$|You design)/.test(system) ? script.design : /^(hint$|You advise)/.test(system) ? script.hint : script.act;
 }
