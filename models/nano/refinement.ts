@@ -16,7 +16,7 @@ export const refinement = {
   /** Repeating a form is no fault here: the round is balanced by family instead. */
   gates: { novelty: { ...defaultGates.novelty, enabled: false } },
   /** Learning rate of each round. */
-  learningRates: [3e-4, 3e-4, 2.25e-4, 1.5e-4, 1.5e-4, 1.5e-4],
+  learningRates: [3e-4, 3e-4, 2.25e-4, 1.5e-4, 1.5e-4],
   designsPerRound: 800,
   temperature: 0.6,
   maxTokens: 400,
