@@ -13,10 +13,19 @@ import { recipe } from "./recipe.ts";
 
 /** Everything that decides the refinement besides the pretrained model. */
 export const refinement = {
-  /** Repeating a form is no fault here: the round is balanced by family instead. */
-  gates: { novelty: { ...defaultGates.novelty, enabled: false } },
-  /** Learning rate of each round. */
-  learningRates: [3e-4, 3e-4, 2.25e-4, 1.5e-4, 1.5e-4],
+  /**
+   * Learning rate of each round, and the words of the passage that a program must name to be learned from. The last rounds ask for more
+   * than the gates of self-play: at low temperatures the model likes to name one word over and over.
+   */
+  rounds: [
+    { learningRate: 3e-4, minGroundedWords: 2 },
+    { learningRate: 3e-4, minGroundedWords: 2 },
+    { learningRate: 2.25e-4, minGroundedWords: 2 },
+    { learningRate: 1.5e-4, minGroundedWords: 2 },
+    { learningRate: 1.5e-4, minGroundedWords: 2 },
+    { learningRate: 2.25e-4, minGroundedWords: 3 },
+    { learningRate: 1.5e-4, minGroundedWords: 3 },
+  ],
   designsPerRound: 800,
   temperature: 0.6,
   maxTokens: 400,
@@ -24,13 +33,20 @@ export const refinement = {
   familyShare: 0.08,
 } as const;
 
+/** The gates of a round. Repeating a form is no fault here: the round is balanced by family instead. */
+export function refinementGates(round: number, maxTurns: number): GatesConfig {
+  const minGroundedWords = refinement.rounds[round]?.minGroundedWords ?? defaultGates.grounded.minGroundedWords;
+  return { ...defaultGates, maxTurns, novelty: { ...defaultGates.novelty, enabled: false }, grounded: { ...defaultGates.grounded, minGroundedWords } };
+}
+
 /** What a round works with. */
 export interface RefinementContext {
   readonly plan: DataPlan;
   readonly policy: Policy;
   readonly sandbox: Sandbox;
   readonly renderer: Renderer;
-  readonly gates: GatesConfig;
+  /** Most turns of an episode. */
+  readonly maxTurns: number;
   readonly kinds: ProgramKinds;
 }
 
@@ -41,13 +57,13 @@ interface Admitted {
 
 /** Lets the model design on training passages; rows of the admitted programs, no family beyond its share. */
 export async function drawDesigns(round: number, context: RefinementContext): Promise<{ readonly admitted: number; readonly families: number; readonly rows: readonly CrossEntropyRow[] }> {
-  const { plan, renderer, kinds } = context;
+  const { plan, renderer, kinds, maxTurns } = context;
   const draws = Array.from({ length: refinement.designsPerRound }, (_, index) => {
     const id = `${round}.${index}`;
     return { id, promptSeed: deriveSeed(recipe.seed, "refine", round, index), sampleSeed: deriveSeed(recipe.seed, "refine", id) };
   });
   const { temperature, maxTokens } = refinement;
-  const designs = await judgedDesigns(draws, { ...context, documents: pretrainingDocuments(plan.passages), temperature, maxTokens, seed: recipe.seed });
+  const designs = await judgedDesigns(draws, { ...context, documents: pretrainingDocuments(plan.passages), gates: refinementGates(round, maxTurns), temperature, maxTokens, seed: recipe.seed });
   const admitted = designs.flatMap(({ admission: { record, facts }, prompt, tokens }): Admitted[] =>
     record.verdict === "admitted" && facts !== undefined ? [{ family: kinds.family(facts), row: designRow(prompt, tokens, renderer) }] : [],
   );
