@@ -132,6 +132,8 @@ const curriculumSchema = z.strictObject({
   memorySize: count.default(200),
   /** Win rates of positive examples. */
   positiveBand: z.tuple([share, share]).default([0.15, 0.85]),
+  /** Positive examples were last played at most so many iterations ago: older win rates are another policy's. Absent: however long ago. */
+  positiveMaxAge: count.exactOptional(),
   tooEasy: share.default(0.9),
   tooHard: share.default(0.1),
   /** Archive environments, drawn by learnability, that the agent plays beside each new set (plain arm only, not paid again). */

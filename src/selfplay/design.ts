@@ -137,14 +137,14 @@ export async function writeHints(iteration: number, designs: readonly Design[], 
     })),
   );
   report({ done: designs.length, total: designs.length, tokens: samples.reduce((sum, sample) => sum + sample.tokens.length, 0) });
-  const calls: HintCall[] = [];
-  for (const [i, design] of designs.entries()) {
-    const [prompt, sample] = [prompts[i], samples[i]];
-    invariant(prompt !== undefined && sample !== undefined, "a policy returns one sample per request");
-    const text = renderer.text(sample.tokens).trim();
-    calls.push({ designId: design.id, text, trajectory: designerRow(prompt, sample), verdict: await judgeDesignHint(text, design, deps) });
-  }
-  return calls;
+  return Promise.all(
+    designs.map(async (design, i): Promise<HintCall> => {
+      const [prompt, sample] = [prompts[i], samples[i]];
+      invariant(prompt !== undefined && sample !== undefined, "a policy returns one sample per request");
+      const text = renderer.text(sample.tokens).trim();
+      return { designId: design.id, text, trajectory: designerRow(prompt, sample), verdict: await judgeDesignHint(text, design, deps) };
+    }),
+  );
 }
 
 function judgeDesignHint(text: string, { id, admission: { program, solutions } }: Design, { gates, sandbox, clock, config }: Dependencies): Promise<HintVerdict> {
