@@ -64,6 +64,10 @@ const playSchema = z.strictObject({
   playsPerSeed: count.default(2),
   hintPlaysPerSeed: z.int().min(0).default(2),
   maxTurns: count.default(8),
+  /** How the policy writes tool calls: `<tool_call>` blocks (Hermes, Qwen) or bare JSON (Llama 3). */
+  toolCalls: z.enum(["hermes", "llama3"]).default("hermes"),
+  /** Share of the episodes whose record is rendered again before they are trained on; a difference stops the run. */
+  renderCheckShare: share.default(0.02),
   sampling: samplingSchema(128),
   /** Tokens of one trajectory. */
   contextLength: count.default(1024),
@@ -164,6 +168,8 @@ const storageSchema = z.strictObject({
 export const configSchema = z.strictObject({
   run: runSchema.prefault({}),
   policy: policySchema.prefault({ kind: "embedded" }),
+  /** How both roles are spoken to: `compact` for the bundled nano policy, `full` for models that follow instructions. */
+  prompts: z.enum(["compact", "full"]).default("compact"),
   corpus: corpusSchema.prefault({}),
   design: designSchema.prefault({}),
   environments: environmentsSchema.prefault({ kind: "selfplay" }),
