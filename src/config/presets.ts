@@ -35,7 +35,7 @@ const nano: ConfigInput = {
   policy: { kind: "embedded", threads: 1 },
   sandbox: { ...nanoPolicy.sandbox, lanes: 1 },
   play: { seedsPerEnvironment: 4, playsPerSeed: 4, hintPlaysPerSeed: 4 },
-  evaluation: { seedsPerProgram: 48 },
+  evaluation: { seedsPerProgram: 16 },
 };
 
 /** The named configurations; each states only what differs from the schema's defaults. */
@@ -45,7 +45,7 @@ export const presets: Readonly<Record<string, ConfigInput>> = {
     ...nanoPolicy,
     run: { iterations: 30 },
     play: { seedsPerEnvironment: 4, playsPerSeed: 4, hintPlaysPerSeed: 4 },
-    evaluation: { seedsPerProgram: 8 },
+    evaluation: { seedsPerProgram: 4 },
   },
   /** Self-play for about half an hour on one core, measured with more plays. */
   nano,
