@@ -2,17 +2,21 @@
  * One table over several runs of a preset (one per seed): every measure's first and last fifth, and the change of each
  * suite's win rate from before to after training with a 95 % interval over run seeds and programs.
  */
+import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { decimal, pair, table } from "../src/cli/format.ts";
 import { runReport, type RunReport } from "../src/cli/summary.ts";
 import { episodeReturn, isWin } from "../src/core/episode.ts";
 import { SpadeError } from "../src/core/errors.ts";
 import { Rng } from "../src/core/seed.ts";
+import type { Evaluation } from "../src/evaluation/evaluate.ts";
 import { mean } from "../src/report/iteration-metrics.ts";
 import { RunStore } from "../src/storage/run-store.ts";
 
 const help = `Usage: node bench/main.ts study RUN [RUN…] [--json]
-Compares the first with the last fifth of runs that differ in their seed only.`;
+       node bench/main.ts study --before FILE --after FILE [--after FILE …] [--json]
+Compares the first with the last fifth of runs that differ in their seed only; or, for a suite that the runs did not measure themselves,
+what spade evaluate --json said of the untrained model and of each run's last checkpoint.`;
 
 interface Change {
   readonly suite: string;
@@ -25,9 +29,15 @@ interface Change {
 
 /** Prints the table. */
 export function run(words: readonly string[]): void {
-  const { values, positionals } = parseArgs({ args: [...words], allowPositionals: true, options: { json: { type: "boolean" }, help: { type: "boolean" } } });
-  if (values.help === true || positionals.length === 0) {
+  const { values, positionals } = parseArgs({ args: [...words], allowPositionals: true, options: { json: { type: "boolean" }, help: { type: "boolean" }, before: { type: "string" }, after: { type: "string", multiple: true } } });
+  const evaluated = values.before !== undefined && values.after !== undefined;
+  if (values.help === true || positionals.length > 0 === evaluated) {
     console.log(help);
+    return;
+  }
+  if (values.before !== undefined && values.after !== undefined) {
+    const changes = [evaluatedChange(values.before, values.after)];
+    console.log(values.json === true ? JSON.stringify({ changes }, null, 2) : changeTable(changes));
     return;
   }
   const reports = positionals.map((directory) => runReport(directory, 0));
@@ -40,7 +50,33 @@ export function run(words: readonly string[]): void {
   const perRun = (cells: readonly (number | undefined)[]): string => `${decimal(average(cells))} (${cells.map((cell) => decimal(cell)).join(", ")})`;
   console.log(table([["measure", "first fifth: mean (runs)", "last fifth: mean (runs)"], ...measures.map(({ measure, first, last }) => [measure, perRun(first), perRun(last)])]));
   console.log();
-  console.log(table([["win rate", "before", "after", "change", "95 % interval", "episodes each"], ...changes.map((row) => [row.suite, decimal(row.before, 3), decimal(row.after, 3), decimal(row.change, 3), pair(row.interval), String(row.episodes)])]));
+  console.log(changeTable(changes));
+}
+
+function changeTable(changes: readonly Change[]): string {
+  return table([["win rate", "before", "after", "change", "95 % interval", "episodes each"], ...changes.map((row) => [row.suite, decimal(row.before, 3), decimal(row.after, 3), decimal(row.change, 3), pair(row.interval), String(row.episodes)])]);
+}
+
+/** The last evaluation of a file that `spade evaluate --json` wrote. */
+function evaluationIn(path: string): Evaluation {
+  const last = (JSON.parse(readFileSync(path, "utf8")) as { readonly evaluation: Evaluation }[]).at(-1);
+  if (last === undefined) throw new SpadeError("usage.study", `${path} holds no evaluation. Make it with: spade evaluate <run or model directory> --json`);
+  return last.evaluation;
+}
+
+/** Change of the win rate from one evaluation to those of several runs on the same suite, mode and seeds. */
+function evaluatedChange(before: string, after: readonly string[]): Change {
+  const start = evaluationIn(before);
+  const ends = after.map((path) => {
+    const end = evaluationIn(path);
+    const [expected, got] = [start, end].map(({ suiteDigest, mode, seeds }) => JSON.stringify([suiteDigest, mode, seeds]));
+    if (got !== expected) throw new SpadeError("usage.study", `${path} measures another suite, mode or set of seeds than ${before}. Evaluate both with the same options.`);
+    return end;
+  });
+  const grid = ends.map(({ programs }) => programs.flatMap(({ winRate }, i) => bothSides(start.programs[i]?.winRate, winRate)));
+  const over = (pick: (cell: { before: number; after: number }) => number): number => average(grid.map((row) => average(row.map(pick)))) ?? NaN;
+  const episodes = ends.reduce((sum, { programs }) => sum + programs.reduce((own, program) => own + program.episodes, 0), 0);
+  return { suite: `${start.suite} ${start.mode}`, before: over((cell) => cell.before), after: over((cell) => cell.after), change: over((cell) => cell.after - cell.before), interval: crossedBootstrap(grid.map((row) => row.map((cell) => cell.after - cell.before))), episodes };
 }
 
 function column(reports: readonly RunReport[], measure: string, part: "first" | "last"): (number | undefined)[] {
