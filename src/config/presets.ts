@@ -44,6 +44,8 @@ export const presets: Readonly<Record<string, ConfigInput>> = {
   quickstart: {
     ...nanoPolicy,
     run: { iterations: 30 },
+    /** Warmer than in `nano`: more forms of program, and as many that pass. */
+    design: { ...nanoPolicy.design, sampling: { temperature: 0.7 } },
     play: { seedsPerEnvironment: 4, playsPerSeed: 4, hintPlaysPerSeed: 4 },
     evaluation: { seedsPerProgram: 4 },
   },
