@@ -1,5 +1,5 @@
 import type { Program } from "../../core/environment.ts";
-import { codeMask, codeMatches } from "./code-mask.ts";
+import { codeMask, codeMatches } from "../code-mask.ts";
 
 /** Lines of code put around the methods of a program by a class that derives from its entry class. */
 export interface Wrapper {
