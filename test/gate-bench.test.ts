@@ -2,11 +2,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { extractProgram } from "../src/designer/extract.ts";
 import { defaultGates } from "../src/gates/config.ts";
-import { type BankProgram, readBank } from "../src/gates/mutants/bank.ts";
+import { readBank } from "../src/gates/mutants/bank.ts";
 import { benchGates, type BenchOptions, type BenchResult } from "../src/gates/mutants/bench.ts";
 import { isEquivalent } from "../src/gates/mutants/equivalence.ts";
 import type { MutationOperator } from "../src/gates/mutants/operator.ts";
 import { mutationOperators, operatorsOf } from "../src/gates/mutants/operators.ts";
+import type { MutantBase } from "../src/gates/mutants/trial.ts";
 import { wrapped } from "../src/gates/mutants/wrap.ts";
 import type { ObservedSandbox } from "../src/sandbox/pool.ts";
 import { openTestSandbox } from "../src/sandbox/test-sandbox.ts";
@@ -60,7 +61,7 @@ test("a fault that is let through misses the targets", async () => {
 }, 300_000);
 
 test("mutants that differ are told from those that do not", async () => {
-  const { program } = bank.find(({ name }) => name === "heldout/hidden_key.py") as BankProgram;
+  const { program } = bank.find(({ name }) => name === "heldout/hidden_key.py") as MutantBase;
   const options = { sandbox, config, seed: 1 };
   expect(await isEquivalent(program, { ...program, source: `${program.source}\n# the same\n` }, options)).toBe(true);
   const inverted = operatorsOf(["verdict-inverted"])[0]?.mutate(program, 1) ?? "";

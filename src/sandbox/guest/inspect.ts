@@ -73,7 +73,7 @@ function badEnum(properties: Readonly<Record<string, unknown>>): string {
 /** Names of the tool methods, of the instance and of all its classes. */
 function methodsOf(program: ToolUseBase): string[] {
   const names = new Set<string>();
-  for (let holder: unknown = program; isFields(holder) && holder !== ToolUseBase.prototype; holder = Object.getPrototypeOf(holder)) {
+  for (let holder: unknown = program; isFields(holder) && holder !== (ToolUseBase.prototype as object); holder = Object.getPrototypeOf(holder)) {
     for (const name of Object.getOwnPropertyNames(holder)) if (name.startsWith("tool_") && typeof (program as unknown as Record<string, unknown>)[name] === "function") names.add(name);
   }
   return [...names].sort();
