@@ -13,8 +13,8 @@ import type { ObservedSandbox } from "../src/sandbox/pool.ts";
 import { openTestSandbox } from "../src/sandbox/test-sandbox.ts";
 import { spade } from "./command.ts";
 
-/** The short form of `spade gate bench`: one scored mutant per operator, drawn from a few programs of every kind. */
-const names = ["good/thermostat_requests.py", "good/greenhouse.py", "good/coin_change.ts", "heldout/hidden_key.py", "easy/ledger.py", "good/tide_table.py"];
+/** The short form of `spade gate bench`: one scored mutant per operator and language, drawn from a few programs of every kind. */
+const names = ["good/thermostat_requests.py", "good/greenhouse.py", "good/coin_change.ts", "good/berth_tools.ts", "heldout/hidden_key.py", "easy/ledger.py", "good/tide_table.py"];
 const bank = readBank(join(import.meta.dirname, "../environments")).filter(({ name }) => names.includes(name));
 
 /** Faults are found by fuel and memory; the wall clock is left out, so that a busy machine gives the same verdicts. */
