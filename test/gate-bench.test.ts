@@ -71,6 +71,7 @@ test("mutants that differ are told from those that do not", async () => {
 test.each([
   ["an unknown operator", ["--operators", "comparison-flipped,nonsense"], "usage.operators"],
   ["no programs", ["--programs", "0"], "usage.number"],
+  ["a table of some operators", ["--operators", "comparison-flipped", "--write"], "usage.write"],
 ])("spade gate bench, %s: exit code 2", async (_name, words, code) => {
   const finished = await spade("gate", "bench", ...words);
   expect(finished.stderr).toMatch(new RegExp(`^${code}: `));
