@@ -121,7 +121,7 @@ function stageText(stage: Extract<RunEvent, { kind: "stage" }> | undefined): str
 
 /** Nothing in a run without mutants. */
 function mutantText({ judged, admitted }: { readonly judged: number; readonly admitted: number }): string {
-  return judged === 0 ? "" : ` (of mutants ${admitted}/${judged})`;
+  return judged === 0 ? "" : `, of mutants ${admitted}/${judged}`;
 }
 
 function heldOut(event: Extract<RunEvent, { kind: "evaluation" }> | undefined): string {

@@ -13,4 +13,4 @@ afterAll(() => sandbox.close());
 it("gate leak finds answers of neither words nor numbers", async () => {
   expect(verdictOf(await judge(rowPrograms.told, { sandbox }))).toMatch(/^leak: /);
   expect(verdictOf(await judge(rowPrograms.sound, { sandbox }))).toBe("admitted");
-});
+}, 120_000);

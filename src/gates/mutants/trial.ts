@@ -57,9 +57,9 @@ function mutantOf(operator: MutationOperator, { name, program }: MutantBase, { s
 
 /** The gate that rejects a program; undefined when it is admitted. */
 export async function judge({ name, program, document }: MutantBase, extraction: Extraction, options: TrialOptions): Promise<Extract<MutantVerdict, { verdict: "rejected" }> | undefined> {
-  const { config, extract: _, ...rest } = options;
+  const { config } = options;
   const grounded = { ...config.grounded, enabled: config.grounded.enabled && document !== undefined };
-  const { record } = await admit({ id: name, text: program.source, extraction, document: document ?? "" }, { ...rest, config: { ...config, grounded } });
+  const { record } = await admit({ id: name, text: program.source, extraction, document: document ?? "" }, { ...options, config: { ...config, grounded } });
   const rejected = rejectingGate(record);
   return rejected === undefined ? undefined : { verdict: "rejected", gate: rejected.id, code: rejected.code };
 }

@@ -45,7 +45,7 @@ function parts(text: string): string[] {
     if ("([{".includes(char)) depth++;
     else if (")]}".includes(char)) depth--;
     if (char === "," && depth === 0) found.push("");
-    else found[found.length - 1] += char;
+    else found.push(`${found.pop() ?? ""}${char}`);
   }
   return found;
 }
