@@ -88,7 +88,7 @@ test("TypeScript programs, in files and replies, beside Python ones; remedies sp
   const printed = JSON.parse(stdout) as Printed;
   expect(printed.files.map(({ verdict }) => verdict)).toEqual(["admitted", "admitted", "admitted", "rejected"]);
   expect(printed.files[3]?.rejected).toMatchObject({ id: "load", code: "protocol", remedy: expect.stringContaining("export default class") as string });
-});
+}, 240_000);
 
 test.each([
   ["nothing to judge", [], "usage.missing"],

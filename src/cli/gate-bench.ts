@@ -8,6 +8,7 @@ import { benchGates, benchTargets, type OperatorResult } from "../gates/mutants/
 import { mutationOperators, operatorsOf } from "../gates/mutants/operators.ts";
 import { openSandbox } from "../sandbox/pool.ts";
 import type { Arguments, OptionSpec } from "./arguments.ts";
+import { openJournal } from "./bench-journal.ts";
 import { benchMarkdown, benchText } from "./bench-table.ts";
 import { gitProvenance } from "./provenance.ts";
 
@@ -16,6 +17,7 @@ export const benchOptions: readonly OptionSpec[] = [
   { name: "operators", value: "A,B", help: "bench: only these mutation operators (default: all)" },
   { name: "programs", value: "N", help: "bench: mutants scored per operator and language, each of another program (default 20)" },
   { name: "lanes", value: "N", help: "bench: sandbox children (default 2)" },
+  { name: "resume", value: "FILE", help: "bench: keep verdicts in this file, and go on with those that it has" },
   { name: "write", help: "bench: put the table into docs/gates.md of this checkout; needs all operators" },
 ];
 
@@ -42,13 +44,15 @@ export async function benchCommand(args: Arguments): Promise<number> {
   const write = args.flag("write");
   if (write && operators !== undefined) throw new SpadeError("usage.write", "--write puts a whole table into docs/gates.md; leave --operators out.");
   if (write) aroundTable();
+  const file = args.text("resume");
+  const journal = file === undefined ? {} : { journal: openJournal(file, root, { seed, limits: benchLimits, config: benchGatesConfig }) };
   const bank = readBank(join(root, "environments"));
   await using stack = new AsyncDisposableStack();
   const sandbox = await openSandbox({ lanes, limits: benchLimits });
   stack.defer(() => sandbox.close());
   let done = 0;
   const onDone = ({ operator, falseAccept }: OperatorResult): void => console.error(`${++done}/${chosen.length} ${operator.id}: ${falseAccept.count} of ${falseAccept.n} admitted`);
-  const result = await benchGates({ sandbox, config: benchGatesConfig, seed, bank, operators: chosen, programsPerOperator, extract: extractProgram, onDone });
+  const result = await benchGates({ sandbox, config: benchGatesConfig, seed, bank, operators: chosen, programsPerOperator, extract: extractProgram, onDone, ...journal });
   console.log(args.flag("json") ? JSON.stringify({ seed, programsPerOperator, limits: benchLimits, targets: benchTargets, ...result }, null, 2) : benchText(result));
   if (write) writeTable(benchMarkdown(result, provenance(programsPerOperator, seed)));
   return result.missed.length === 0 ? 0 : 1;

@@ -20,8 +20,16 @@ export interface BenchOptions extends Pick<TrialOptions, "sandbox" | "config" | 
   readonly programsPerOperator: number;
   /** Default: the monotonic clock. */
   readonly clock?: Clock;
+  /** Verdicts of an earlier bench with equal options and code; new ones are added. Default: none are kept. */
+  readonly journal?: VerdictJournal;
   /** Called with each operator's result, in the order of their ends. */
   readonly onDone?: (result: OperatorResult) => void;
+}
+
+/** Keeps verdicts by the name of operator and program. */
+export interface VerdictJournal {
+  readonly get: (key: string) => unknown;
+  readonly put: (key: string, verdict: unknown) => void;
 }
 
 /** Mutants admitted among those that differ from their original, by language. */
@@ -51,7 +59,7 @@ export interface BenchResult {
   readonly falseRejectByLanguage: ByLanguage;
   /** Programs of the bank that were rejected, with gate and code. */
   readonly rejected: readonly { readonly name: string; readonly gate: GateId; readonly code: string }[];
-  /** Programs judged, mutants and originals, per second of the whole bench; comparisons with originals included. */
+  /** Programs judged, mutants and originals, per second of the whole bench; comparisons with originals included, verdicts of a journal not. */
   readonly programsPerSecond: number;
   /** The targets that are missed, in words. Empty: all are kept. */
   readonly missed: readonly string[];
@@ -65,21 +73,32 @@ export interface BenchResult {
 export async function benchGates(options: BenchOptions): Promise<BenchResult> {
   const { bank, operators, sandbox, clock = monotonicClock } = options;
   const started = clock();
-  const verdicts = await overLanes(sandbox.lanes, bank, (base, lane) => judge(base, { ok: true, program: base.program, repairs: [] }, { ...options, lane }));
+  let judged = 0;
+  const once: Once = async (key, work) => {
+    const known = options.journal?.get(key) as { readonly verdict?: never } | undefined;
+    if (known !== undefined) return known.verdict;
+    const verdict = await work();
+    if (verdict !== undefined || key.startsWith("original ")) judged++;
+    options.journal?.put(key, verdict === undefined ? {} : { verdict });
+    return verdict;
+  };
+  const verdicts = await overLanes(sandbox.lanes, bank, (base, lane) => once(`original ${base.name}`, () => judge(base, { ok: true, program: base.program, repairs: [] }, { ...options, lane })));
   const rejected = bank.flatMap(({ name }, i) => {
     const verdict = verdicts[i];
     return verdict === undefined ? [] : [{ name, gate: verdict.gate, code: verdict.code }];
   });
   const sound = bank.filter((_, i) => verdicts[i] === undefined);
   const results = await overLanes(sandbox.lanes, operators, async (operator, lane) => {
-    const result = await benchOperator(operator, sound, options, lane);
+    const result = await benchOperator(operator, sound, { ...options, lane, once });
     options.onDone?.(result);
     return result;
   });
   const shares = totals(results, bank, rejected);
-  const judged = bank.length + results.reduce((sum, { falseAccept, equivalent }) => sum + falseAccept.n + equivalent, 0);
   return { operators: results, ...shares, rejected, programsPerSecond: judged / ((clock() - started) / 1000), missed: missedTargets(results, shares) };
 }
+
+/** Does the work unless its result is known. */
+type Once = <T>(key: string, work: () => Promise<T | undefined>) => Promise<T | undefined>;
 
 type Totals = Pick<BenchResult, "executable" | "executableByLanguage" | "semantic" | "falseReject" | "falseRejectByLanguage">;
 
@@ -118,7 +137,7 @@ function missedTargets(results: readonly OperatorResult[], { executable, falseRe
 }
 
 /** Mutants of one operator, drawn from the bank until enough of each language are scored. */
-async function benchOperator(operator: MutationOperator, bank: readonly MutantBase[], options: BenchOptions, lane: number): Promise<OperatorResult> {
+async function benchOperator(operator: MutationOperator, bank: readonly MutantBase[], { once, ...options }: BenchOptions & { readonly lane: number; readonly once: Once }): Promise<OperatorResult> {
   const caughtBy: Partial<Record<GateId, number>> = {};
   const admitted: MutantBase[] = [];
   const scored = { python: 0, typescript: 0 };
@@ -126,7 +145,7 @@ async function benchOperator(operator: MutationOperator, bank: readonly MutantBa
   for (const base of new Rng(deriveSeed(options.seed, "bench", operator.id)).shuffle(bank)) {
     const { language } = base.program;
     if (scored[language] >= options.programsPerOperator) continue;
-    const verdict = await tryMutant(operator, base, { ...options, lane });
+    const verdict = await once(`${operator.id} ${base.name}`, () => tryMutant(operator, base, options));
     if (verdict === undefined) continue;
     if (verdict.verdict === "incomparable") throw new SpadeError("gate.original", `The program ${base.name} fails while it is compared with its mutant by ${operator.id}; a program of the bank must not.`);
     if (verdict.verdict === "equal") {
