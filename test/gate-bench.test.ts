@@ -24,7 +24,7 @@ const config = { ...defaultGates, wallMsPerGate: 600_000 };
 let sandbox: ObservedSandbox;
 let result: BenchResult;
 
-function bench(more: Pick<BenchOptions, "operators" | "programsPerOperator">): Promise<BenchResult> {
+function bench(more: Pick<BenchOptions, "operators" | "programsPerOperator" | "journal">): Promise<BenchResult> {
   return benchGates({ sandbox, config, seed: 1, bank, extract: extractProgram, ...more });
 }
 
@@ -58,6 +58,17 @@ test("a fault that is let through misses the targets", async () => {
   const { missed, executable } = await bench({ operators: [grave], programsPerOperator: 2 });
   expect(executable.count).toBeGreaterThan(0);
   expect(missed[0]).toContain("false accept over all executable operators");
+}, 300_000);
+
+test("with a journal nothing is judged twice", async () => {
+  const kept = new Map<string, unknown>();
+  const journal = { get: (key: string) => kept.get(key), put: (key: string, verdict: unknown) => void kept.set(key, JSON.parse(JSON.stringify(verdict))) };
+  const options = { operators: operatorsOf(["oracle-empty", "seed-frozen"]), programsPerOperator: 1, journal };
+  const whole = await bench(options);
+  const { size } = kept;
+  expect(size).toBeGreaterThanOrEqual(bank.length + 4);
+  expect(await bench(options)).toEqual({ ...whole, programsPerSecond: 0 });
+  expect(kept.size).toBe(size);
 }, 300_000);
 
 test("mutants that differ are told from those that do not", async () => {
