@@ -1,10 +1,13 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { loadConfig } from "../src/config/load.ts";
 import type { RunEvent, Stage } from "../src/selfplay/events.ts";
 import { RunStore } from "../src/storage/run-store.ts";
-import { copyRun, digestOf, eventsOf, killAt, signalAtStart, spade, workDirectory, writeConfig } from "./command.ts";
+import { descendantsOf, isRunning } from "../src/sandbox/test-processes.ts";
+import { copyRun, digestOf, eventsOf, killAt, packageRoot, signalAtStart, spade, workDirectory, writeConfig } from "./command.ts";
 
 vi.setConfig({ testTimeout: 180_000 });
 const { path, remove } = workDirectory();
@@ -135,4 +138,13 @@ test("T15d: killed while designs wait for their payment", async () => {
   await killAt([delayed, "--out", run], during("play", 2));
   expect(committed(run)).toBe(1);
   await resumes(run, digestOf(whole));
+});
+
+test("a run started by bin/spade.js ends with it, even when it is killed", async () => {
+  const starter = spawn(process.execPath, [join(packageRoot, "bin/spade.js"), "train", config, "--out", path("starter"), "--json"], { cwd: packageRoot, stdio: ["ignore", "pipe", "ignore"] });
+  await once(starter.stdout, "data");
+  const descendants = descendantsOf(starter.pid ?? 0);
+  expect(descendants.length).toBeGreaterThan(0);
+  starter.kill("SIGKILL");
+  await vi.waitFor(() => expect(descendants.filter(isRunning)).toEqual([]), { timeout: 10_000 });
 });

@@ -3,9 +3,7 @@ import type { Arm } from "../../src/core/role.ts";
 import { deriveSeed, Rng } from "../../src/core/seed.ts";
 import { boxedAction } from "../../src/chat/boxed.ts";
 import type { Renderer } from "../../src/chat/renderer.ts";
-import { extractProgram } from "../../src/designer/extract.ts";
 import { compactPrompts } from "../../src/designer/prompts.ts";
-import { admitAll } from "../../src/gates/admit.ts";
 import type { Admission } from "../../src/gates/admit.ts";
 import { defaultGates } from "../../src/gates/config.ts";
 import { rejectingGate } from "../../src/gates/record.ts";
@@ -13,9 +11,9 @@ import type { Policy } from "../../src/policy/policy.ts";
 import { playEpisodes } from "../../src/rollout/play.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import type { ProgramKinds } from "../../src/selfplay/dependencies.ts";
-import { designerDemonstration } from "./demonstrations.ts";
 import type { DocumentSource } from "./documents.ts";
 import { families, sampleGame } from "./families/index.ts";
+import { judgedDesigns } from "./judged-designs.ts";
 
 /** What an assessment needs; everything it draws follows from `seed`. */
 interface AssessmentContext {
@@ -47,19 +45,13 @@ const actionTokens = 100;
 
 /** Lets the policy design on held-out passages and judges the programs by the default gates. */
 export async function assessDesigner(count: number, context: AssessmentContext): Promise<AssessedDesign[]> {
-  const { policy, renderer, sandbox, documents, seed } = context;
-  const tasks = Array.from({ length: count }, (_, index) => {
-    const { demonstration, document } = designerDemonstration(new Rng(deriveSeed(seed, "design", index)), documents);
-    return { id: `design-${index}`, skill: demonstration.skill, document, prompt: renderer.prompt(demonstration.messages) };
-  });
-  const samples = await policy.sample(tasks.map(({ prompt }, index) => ({ prompt, sampling: { ...sampling, maxTokens: designTokens }, seed: deriveSeed(seed, "design sample", index) })));
-  const responses = samples.map(({ tokens }) => renderer.text(tokens));
-  const candidates = tasks.map(({ id, document }, index) => {
-    const text = responses[index] ?? "";
-    return { id, text, document, extraction: extractProgram(text) };
-  });
-  const admissions = await admitAll(candidates, { sandbox, config: defaultGates, seed });
-  return admissions.map((admission, index) => assessed(tasks[index]?.skill ?? "", responses[index] ?? "", admission, context.kinds));
+  const draws = Array.from({ length: count }, (_, index) => ({
+    id: `design-${index}`,
+    promptSeed: deriveSeed(context.seed, "design", index),
+    sampleSeed: deriveSeed(context.seed, "design sample", index),
+  }));
+  const designs = await judgedDesigns(draws, { ...context, gates: defaultGates, temperature: sampling.temperature, maxTokens: designTokens });
+  return designs.map(({ skill, response, admission }) => assessed(skill, response, admission, context.kinds));
 }
 
 function assessed(skill: string, response: string, { record, facts }: Admission, kinds: ProgramKinds): AssessedDesign {

@@ -5,8 +5,8 @@ import { loadConfig } from "../../src/config/load.ts";
 import { monotonicClock } from "../../src/core/clock.ts";
 import { EngineHost } from "../../src/engine/engine.ts";
 import { loadTokenizer } from "../../src/engine/bpe.ts";
-import { defaultGates } from "../../src/gates/config.ts";
 import { openSandbox } from "../../src/sandbox/pool.ts";
+import { embedded } from "../../src/policy/embedded.ts";
 import { loadProgramKinds } from "../../src/selfplay/program-kinds.ts";
 import { planOf } from "./data.ts";
 import { drawDesigns, refinement, refinementBatches } from "./refinement.ts";
@@ -35,11 +35,12 @@ export async function refine({ state, model, threads, report }: RefineOptions): 
   const directory = finished === 0 ? model : roundDirectory(state, finished);
   const engine = await EngineHost.create({ source: { kind: "directory", directory }, threads });
   const sandbox = await openSandbox({ lanes: threads, limits: config.sandbox.limits });
-  const context: RefinementContext = { plan, engine, sandbox, tokenizer, renderer: embeddedRenderer(tokenizer), gates: { ...defaultGates, ...refinement.gates, maxTurns: config.play.maxTurns }, kinds: loadProgramKinds(model) };
+  const { policy } = await embedded(engine, { stopToken: tokenizer.special.end, maxPolicyLag: 0, keepReference: false, allowSamplingMismatch: false });
+  const context: RefinementContext = { plan, policy, sandbox, renderer: embeddedRenderer(tokenizer), maxTurns: config.play.maxTurns, kinds: loadProgramKinds(model) };
   try {
-    for (const [round, learningRate] of refinement.learningRates.entries()) {
+    for (const [round, { learningRate }] of refinement.rounds.entries()) {
       if (round < finished) continue;
-      report(await refineOnce(round, learningRate, context));
+      report(await refineOnce({ round, learningRate, engine, context }));
       await keepRound(state, round + 1, engine);
     }
     await engine.save(model, { optimiser: false });
@@ -49,14 +50,14 @@ export async function refine({ state, model, threads, report }: RefineOptions): 
 }
 
 /** One round: design, judge, train. Returns what to report. */
-async function refineOnce(round: number, learningRate: number, context: RefinementContext): Promise<string> {
+async function refineOnce({ round, learningRate, engine, context }: { round: number; learningRate: number; engine: EngineHost; context: RefinementContext }): Promise<string> {
   const started = monotonicClock();
   const drawn = await drawDesigns(round, context);
   const losses: number[] = [];
-  for (const batch of refinementBatches(round, drawn.rows, context.plan)) losses.push((await context.engine.crossEntropyStep(batch, { ...recipe.optimiser, learningRate })).loss);
+  for (const batch of refinementBatches(round, drawn.rows, context.plan)) losses.push((await engine.crossEntropyStep(batch, { ...recipe.optimiser, learningRate })).loss);
   const minutes = ((monotonicClock() - started) / 60_000).toFixed(1);
   const loss = losses.reduce((sum, value) => sum + value, 0) / Math.max(1, losses.length);
-  return `round ${round + 1} of ${refinement.learningRates.length}  admitted ${drawn.admitted} of ${refinement.designsPerRound}  trained on ${drawn.rows.length}  families ${drawn.families}  ${losses.length} steps  loss ${loss.toFixed(3)}  ${minutes} min`;
+  return `round ${round + 1} of ${refinement.rounds.length}  admitted ${drawn.admitted} of ${refinement.designsPerRound}  trained on ${drawn.rows.length}  families ${drawn.families}  ${losses.length} steps  loss ${loss.toFixed(3)}  ${minutes} min`;
 }
 
 const roundDirectory = (state: string, round: number): string => join(state, `refined-${round}`);

@@ -1,40 +1,52 @@
 import type { Renderer } from "../../src/chat/renderer.ts";
 import { deriveSeed, Rng } from "../../src/core/seed.ts";
-import { extractProgram } from "../../src/designer/extract.ts";
 import type { CrossEntropyRow } from "../../src/engine/types.ts";
-import type { EngineHost } from "../../src/engine/engine.ts";
-import type { Tokenizer } from "../../src/engine/tokenizer.ts";
-import { admitAll } from "../../src/gates/admit.ts";
 import { defaultGates, type GatesConfig } from "../../src/gates/config.ts";
+import type { Policy } from "../../src/policy/policy.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import type { ProgramKinds } from "../../src/selfplay/dependencies.ts";
 import { exampleSource, firstOfPhase } from "./data.ts";
 import type { DataPlan } from "./data.ts";
-import { designerDemonstration } from "./demonstrations.ts";
 import { pretrainingDocuments } from "./documents.ts";
+import { judgedDesigns } from "./judged-designs.ts";
 import { recipe } from "./recipe.ts";
 
 /** Everything that decides the refinement besides the pretrained model. */
 export const refinement = {
-  /** Repeating a form is no fault here: the round is balanced by family instead. */
-  gates: { novelty: { ...defaultGates.novelty, enabled: false } },
-  /** Learning rate of each round. */
-  learningRates: [3e-4, 2.25e-4],
-  designsPerRound: 600,
+  /**
+   * Learning rate of each round, and the words of the passage that a program must name to be learned from. The last rounds ask for more
+   * than the gates of self-play: at low temperatures the model likes to name one word over and over.
+   */
+  rounds: [
+    { learningRate: 3e-4, minGroundedWords: 2 },
+    { learningRate: 3e-4, minGroundedWords: 2 },
+    { learningRate: 2.25e-4, minGroundedWords: 2 },
+    { learningRate: 1.5e-4, minGroundedWords: 2 },
+    { learningRate: 1.5e-4, minGroundedWords: 2 },
+    { learningRate: 2.25e-4, minGroundedWords: 3 },
+    { learningRate: 1.5e-4, minGroundedWords: 3 },
+  ],
+  designsPerRound: 800,
   temperature: 0.6,
   maxTokens: 400,
   /** Most of a round's admitted programs that may be of one family. */
-  familyShare: 0.1,
+  familyShare: 0.08,
 } as const;
+
+/** The gates of a round. Repeating a form is no fault here: the round is balanced by family instead. */
+export function refinementGates(round: number, maxTurns: number): GatesConfig {
+  const minGroundedWords = refinement.rounds[round]?.minGroundedWords ?? defaultGates.grounded.minGroundedWords;
+  return { ...defaultGates, maxTurns, novelty: { ...defaultGates.novelty, enabled: false }, grounded: { ...defaultGates.grounded, minGroundedWords } };
+}
 
 /** What a round works with. */
 export interface RefinementContext {
   readonly plan: DataPlan;
-  readonly engine: EngineHost;
+  readonly policy: Policy;
   readonly sandbox: Sandbox;
-  readonly tokenizer: Tokenizer;
   readonly renderer: Renderer;
-  readonly gates: GatesConfig;
+  /** Most turns of an episode. */
+  readonly maxTurns: number;
   readonly kinds: ProgramKinds;
 }
 
@@ -45,31 +57,30 @@ interface Admitted {
 
 /** Lets the model design on training passages; rows of the admitted programs, no family beyond its share. */
 export async function drawDesigns(round: number, context: RefinementContext): Promise<{ readonly admitted: number; readonly families: number; readonly rows: readonly CrossEntropyRow[] }> {
-  const { plan, engine, sandbox, tokenizer, renderer, gates } = context;
-  const documents = pretrainingDocuments(plan.passages);
-  const tasks = Array.from({ length: refinement.designsPerRound }, (_, index) => {
-    const { demonstration, document } = designerDemonstration(new Rng(deriveSeed(recipe.seed, "refine", round, index)), documents);
-    return { id: `${round}.${index}`, document, prompt: renderer.prompt(demonstration.messages) };
+  const { plan, renderer, kinds, maxTurns } = context;
+  const draws = Array.from({ length: refinement.designsPerRound }, (_, index) => {
+    const id = `${round}.${index}`;
+    return { id, promptSeed: deriveSeed(recipe.seed, "refine", round, index), sampleSeed: deriveSeed(recipe.seed, "refine", id) };
   });
   const { temperature, maxTokens } = refinement;
-  const samples = await engine.sample(tasks.map(({ id, prompt }) => ({ prompt, temperature, topP: 1, topK: 0, maxTokens, stopToken: tokenizer.special.end, seed: deriveSeed(recipe.seed, "refine", id) })));
-  const texts = samples.map(({ tokens }) => renderer.text(tokens));
-  const candidates = tasks.map(({ id, document }, index) => ({ id, text: texts[index] ?? "", document, extraction: extractProgram(texts[index] ?? "") }));
-  const admissions = await admitAll(candidates, { sandbox, config: gates, seed: recipe.seed });
-  const admitted = admissions.flatMap(({ record, facts }, index): Admitted[] => {
-    const [prompt, tokens] = [tasks[index]?.prompt, samples[index]?.tokens];
-    if (record.verdict !== "admitted" || facts === undefined || prompt === undefined || tokens === undefined) return [];
-    return [{ family: context.kinds.family(facts), row: designRow(prompt, tokens) }];
-  });
+  const designs = await judgedDesigns(draws, { ...context, documents: pretrainingDocuments(plan.passages), gates: refinementGates(round, maxTurns), temperature, maxTokens, seed: recipe.seed });
+  const admitted = designs.flatMap(({ admission: { record, facts }, prompt, tokens }): Admitted[] =>
+    record.verdict === "admitted" && facts !== undefined ? [{ family: kinds.family(facts), row: designRow(prompt, tokens, renderer) }] : [],
+  );
   const families = Map.groupBy(admitted, ({ family }) => family);
   const most = Math.max(1, Math.ceil(refinement.familyShare * admitted.length));
   return { admitted: admitted.length, families: families.size, rows: [...families.values()].flatMap((members) => members.slice(0, most)).map(({ row }) => row) };
 }
 
-/** Prompt and what was sampled, which alone carries loss. */
-function designRow(prompt: Int32Array, sampled: Int32Array): CrossEntropyRow {
+/**
+ * Prompt and what was sampled, of which all but the plan's family carries loss: what the gates admit teaches how to write a
+ * program, not to write the families that are admitted most easily.
+ */
+function designRow(prompt: Int32Array, sampled: Int32Array, renderer: Renderer): CrossEntropyRow {
+  const family = sampled.findIndex((_, at) => renderer.text(sampled.subarray(0, at + 1)).includes(":"));
+  const learned = prompt.length + Math.max(0, family);
   const tokens = Int32Array.from([...prompt, ...sampled]);
-  return { tokens, weights: Float32Array.from(tokens, (_, at) => (at < prompt.length ? 0 : 1)) };
+  return { tokens, weights: Float32Array.from(tokens, (_, at) => (at < learned ? 0 : 1)) };
 }
 
 /** The round's rows and as many tokens of fresh demonstrations, mixed, in batches of the recipe's size. */

@@ -73,7 +73,7 @@ function findSubjects(directory: string): Subject[] {
 }
 
 async function evaluateOne(subject: Subject, args: Arguments): Promise<Evaluation[]> {
-  const { play, evaluation } = loadConfig("quickstart").config;
+  const { play, evaluation, prompts } = loadConfig("quickstart").config;
   const suite = args.text("suite");
   const suites = await Promise.all((suite === undefined ? evaluation.suites.map(packagePath) : [suite]).map(loadSuite));
   const tokenizer = await loadTokenizer(subject.tokenizer);
@@ -91,7 +91,7 @@ async function evaluateOne(subject: Subject, args: Arguments): Promise<Evaluatio
         suite: played,
         policy,
         sandbox,
-        dialogue: dialogueOf(embeddedRenderer(tokenizer)),
+        dialogue: dialogueOf(embeddedRenderer(tokenizer), { play, prompts }),
         seeds: evaluationSeeds(args.integer("seeds") ?? 16),
         plays: 1,
         sampling: play.sampling,

@@ -31,4 +31,10 @@ function fail(error: unknown): number {
   return error.boundary === "usage" || error.boundary === "config" ? 2 : 1;
 }
 
+/** Started by bin/spade.js: ends with it, as on SIGTERM, even if it was killed. */
+if (process.channel !== undefined) {
+  process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
+  process.channel.unref();
+}
+
 process.exitCode = await main(process.argv.slice(2)).catch(fail);

@@ -64,6 +64,10 @@ const playSchema = z.strictObject({
   playsPerSeed: count.default(2),
   hintPlaysPerSeed: z.int().min(0).default(2),
   maxTurns: count.default(8),
+  /** How the policy writes tool calls: `<tool_call>` blocks (Hermes, Qwen) or bare JSON (Llama 3). */
+  toolCalls: z.enum(["hermes", "llama3"]).default("hermes"),
+  /** Share of the episodes whose record is rendered again before they are trained on; a difference stops the run. */
+  renderCheckShare: share.default(0.02),
   sampling: samplingSchema(128),
   /** Tokens of one trajectory. */
   contextLength: count.default(1024),
@@ -128,6 +132,8 @@ const curriculumSchema = z.strictObject({
   memorySize: count.default(200),
   /** Win rates of positive examples. */
   positiveBand: z.tuple([share, share]).default([0.15, 0.85]),
+  /** Positive examples were last played at most so many iterations ago: older win rates are another policy's. Absent: however long ago. */
+  positiveMaxAge: count.exactOptional(),
   tooEasy: share.default(0.9),
   tooHard: share.default(0.1),
   /** Archive environments, drawn by learnability, that the agent plays beside each new set (plain arm only, not paid again). */
@@ -162,6 +168,8 @@ const storageSchema = z.strictObject({
 export const configSchema = z.strictObject({
   run: runSchema.prefault({}),
   policy: policySchema.prefault({ kind: "embedded" }),
+  /** How both roles are spoken to: `compact` for the bundled nano policy, `full` for models that follow instructions. */
+  prompts: z.enum(["compact", "full"]).default("compact"),
   corpus: corpusSchema.prefault({}),
   design: designSchema.prefault({}),
   environments: environmentsSchema.prefault({ kind: "selfplay" }),

@@ -3,11 +3,11 @@ import { describe, expect, it } from "vitest";
 import { canonicalJson } from "./digest.ts";
 import { episodeReturn, isWin } from "./episode.ts";
 import { deriveSeed, Rng } from "./seed.ts";
-import { append, flatten, tokenCount, type Segment, type Trajectory } from "./trajectory.ts";
+import { append, flatten, lastRow, rowsOf, tokenCount, type Segment, type Trajectory } from "./trajectory.ts";
 
 const tokens = fc.array(fc.nat(5000), { maxLength: 30 }).map((ids) => Int32Array.from(ids));
+const prompt: fc.Arbitrary<Segment> = tokens.map((ids) => ({ kind: "prompt" as const, tokens: ids }));
 const segment: fc.Arbitrary<Segment> = fc.oneof(
-  tokens.map((ids) => ({ kind: "prompt" as const, tokens: ids })),
   tokens.map((ids) => ({ kind: "observation" as const, tokens: ids })),
   tokens.map((ids) => ({ kind: "sampled" as const, tokens: ids, logprobs: Float32Array.from(ids, (id) => -id / 7), policyVersion: 3 })),
 );
@@ -35,6 +35,21 @@ describe("trajectory", () => {
         expect([...mask]).toEqual(segments.flatMap((item) => [...item.tokens].map(() => (item.kind === "sampled" ? 1 : 0))));
       }),
     );
+  });
+
+  it("splits into rows at its prompts: every segment is in one row, and only a row can be laid out", () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(prompt, fc.array(segment, { maxLength: 4 })), { minLength: 1, maxLength: 4 }), (made) => {
+        const trajectory: Trajectory<"plain"> = { role: "agent", arm: "plain", segments: made.flatMap(([first, rest]) => [first, ...rest]) };
+        const rows = rowsOf(trajectory);
+        expect(rows.map(({ segments }) => segments)).toEqual(made.map(([first, rest]) => [first, ...rest]));
+        expect(lastRow(trajectory)).toEqual(rows.at(-1));
+        expect(rows.reduce((sum, row) => sum + flatten(row).tokens.length, 0)).toBe(tokenCount(trajectory));
+        if (rows.length > 1) expect(() => flatten(trajectory)).toThrow(/a row has one prompt/);
+      }),
+    );
+    const empty: Trajectory<"plain"> = { role: "agent", arm: "plain", segments: [] };
+    expect([rowsOf(empty), lastRow(empty)]).toEqual([[], empty]);
   });
 
   it("refuses a sampled segment whose log-probabilities do not match its tokens", () => {

@@ -1,7 +1,7 @@
 import { invariant } from "./errors.ts";
 import type { Arm, Role } from "./role.ts";
 
-/** Tokens the policy was given: the prompt or an observation. Never trained on. */
+/** Tokens the policy was given: a prompt, which starts a row, or an observation, which goes on with it. Never trained on. */
 export interface ContextSegment {
   readonly kind: "prompt" | "observation";
   /** Shape [T]. */
@@ -20,14 +20,17 @@ export interface SampledSegment {
 
 export type Segment = ContextSegment | SampledSegment;
 
-/** One row of tokens: what was given and what was sampled, in order. */
+/**
+ * What was given and what was sampled, in order. Each prompt starts a row of tokens; there are several rows only where a chat
+ * template rewrote what it had rendered before.
+ */
 export interface Trajectory<A extends Arm = Arm> {
   readonly role: Role;
   readonly arm: A;
   readonly segments: readonly Segment[];
 }
 
-/** The only trajectories a training batch accepts (invariant 7). */
+/** The only trajectories a training batch accepts, row by row (invariant 7). */
 export type TrainableTrajectory = Trajectory<"plain">;
 
 /** A trajectory laid out for a loss. All arrays have shape [T]. */
@@ -52,8 +55,20 @@ export function tokenCount(trajectory: Trajectory): number {
   return trajectory.segments.reduce((sum, segment) => sum + segment.tokens.length, 0);
 }
 
-/** Lays the segments end to end. */
+/** The rows of a trajectory: every sampled token is in exactly one of them. */
+export function rowsOf<A extends Arm>(trajectory: Trajectory<A>): readonly Trajectory<A>[] {
+  const starts = trajectory.segments.flatMap((segment, i) => (i === 0 || segment.kind === "prompt" ? [i] : []));
+  return starts.map((start, i) => ({ ...trajectory, segments: trajectory.segments.slice(start, starts[i + 1]) }));
+}
+
+/** The row that the next segment goes on with; the trajectory itself while it is empty. */
+export function lastRow<A extends Arm>(trajectory: Trajectory<A>): Trajectory<A> {
+  return rowsOf(trajectory).at(-1) ?? trajectory;
+}
+
+/** Lays the segments of one row end to end. */
 export function flatten(trajectory: Trajectory): FlatTrajectory {
+  invariant(!trajectory.segments.some(({ kind }, i) => kind === "prompt" && i > 0), "a row has one prompt, at its start");
   const length = tokenCount(trajectory);
   const tokens = new Int32Array(length);
   const mask = new Uint8Array(length);

@@ -25,6 +25,8 @@ export interface ArchiveEntry {
 export interface ExampleBands {
   /** Win rates of positive examples, both ends included. */
   readonly positiveBand: readonly [number, number];
+  /** Iterations since a positive example was last played, at most; absent: no limit. */
+  readonly positiveMaxAge?: number;
   readonly tooEasy: number;
   readonly tooHard: number;
 }
@@ -38,19 +40,20 @@ export function remember(archive: readonly ArchiveEntry[], entries: readonly Arc
 }
 
 /**
- * Examples for a design task: positives are drawn from the better half, by regret, of the skill's environments within the positive band;
- * negatives from its too easy and too hard ones. Environments of the task's skill only; fewer when the archive has fewer.
+ * Examples for a design task: positives are drawn from the better half, by regret, of the skill's environments within the positive band that
+ * were played recently enough; negatives from its too easy and too hard ones. Environments of the task's skill only; fewer when the archive has fewer.
  */
 export function selectExamples(
   archive: readonly ArchiveEntry[],
-  request: { readonly skill: string; readonly positives: number; readonly negatives: number; readonly seed: number },
+  request: { readonly skill: string; readonly iteration: number; readonly positives: number; readonly negatives: number; readonly seed: number },
   bands: ExampleBands,
 ): readonly (DesignExample & { readonly environmentId: string })[] {
   const rng = new Rng(request.seed);
   const [low, high] = bands.positiveBand;
+  const oldest = request.iteration - (bands.positiveMaxAge ?? Infinity);
   const candidates = archive.filter((entry) => entry.skill === request.skill);
   const ranked = candidates
-    .filter((entry) => entry.regret !== undefined && entry.winRate >= low && entry.winRate <= high)
+    .filter((entry) => entry.regret !== undefined && entry.winRate >= low && entry.winRate <= high && entry.lastPlayed >= oldest)
     .sort((a, b) => (b.regret ?? 0) - (a.regret ?? 0));
   const better = ranked.slice(0, Math.max(request.positives, Math.ceil(ranked.length / 2)));
   const bad = candidates.filter((entry) => entry.winRate > bands.tooEasy || entry.winRate < bands.tooHard);

@@ -40,7 +40,7 @@ describe("examples", () => {
     entry("unmeasured", 0.5, { regret: undefined } as unknown as Partial<ArchiveEntry>),
     entry("elsewhere", 0.5, { skill: "space", regret: 1 }),
   ];
-  const request = { skill: "logic", positives: 1, negatives: 2, seed: 1 };
+  const request = { skill: "logic", iteration: 9, positives: 1, negatives: 2, seed: 1 };
 
   test("are of the skill: high regret within the band, and what to avoid", () => {
     const chosen = selectExamples(archive, request, bands);
@@ -55,6 +55,14 @@ describe("examples", () => {
     const chosen = Array.from({ length: 50 }, (_, seed) => choose(seed));
     expect(new Set(chosen).size).toBeGreaterThan(8);
     expect(chosen.every((id) => Number(id?.slice(1)) >= 20)).toBe(true);
+  });
+
+  test("positives are recent enough: an old win rate is another policy's", () => {
+    const aged = [entry("old", 0.5, { regret: 0.9, lastPlayed: 2 }), entry("recent", 0.5, { regret: 0.1, lastPlayed: 3 })];
+    const choose = (positiveMaxAge: number) => selectExamples(aged, { ...request, positives: 2, negatives: 0 }, { ...bands, positiveMaxAge }).map(({ environmentId }) => environmentId).sort();
+    expect(choose(6)).toEqual(["recent"]);
+    expect(choose(7)).toEqual(["old", "recent"]);
+    expect(choose(5)).toEqual([]);
   });
 
   test("an empty archive has none", () => {

@@ -5,12 +5,29 @@ export interface PromptMessages {
   readonly user: string;
 }
 
+/** Why the gates refused an earlier candidate of the same design task. */
+export interface Rejection {
+  readonly gate: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** How designer and agent are spoken to. */
+export interface Prompts {
+  /** Asks for a program; after a rejected attempt with what was wrong with it. Examples are cut after `exampleMaxChars`. */
+  readonly design: (task: DesignTask, exampleMaxChars: number, rejection?: Rejection) => PromptMessages;
+  /** Asks for a hint; it sees the program's source and nothing else. */
+  readonly hint: (source: string) => PromptMessages;
+  /** First turn of an episode; both arms differ only in the hint (invariant 5). */
+  readonly play: (observation: string, hint?: string) => PromptMessages;
+}
+
 /**
  * Prompts of the bundled nano policy: short, because every token counts in its context. Its demonstrations
- * (`models/nano/`) are rendered by these same functions.
+ * (`models/nano/`) are rendered by these same functions; they know no rejections.
  */
-export const compactPrompts = {
-  design: (task: DesignTask, exampleMaxChars: number): PromptMessages => ({
+export const compactPrompts: Prompts = {
+  design: (task, exampleMaxChars) => ({
     system: "designer",
     user: [
       `skill: ${task.skill}`,
@@ -18,12 +35,8 @@ export const compactPrompts = {
       ...task.examples.map((example) => `${example.verdict}: ${example.source.slice(0, exampleMaxChars).trim()}`),
     ].join("\n"),
   }),
-
-  /** The hint call sees the program's source, nothing else. */
-  hint: (source: string): PromptMessages => ({ system: "hint", user: fence(source) }),
-
-  /** First turn of an episode; both arms differ only in the hint (invariant 5). */
-  play: (observation: string, hint?: string): PromptMessages => ({
+  hint: (source) => ({ system: "hint", user: fence(source) }),
+  play: (observation, hint) => ({
     system: "agent",
     user: hint === undefined ? observation : `hint: ${hint}\n${observation}`,
   }),

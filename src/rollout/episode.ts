@@ -1,8 +1,9 @@
-import type { Renderer } from "../chat/renderer.ts";
+import { observationOf, type Rendered, type Renderer } from "../chat/renderer.ts";
 import type { ActionForm } from "../core/environment.ts";
 import type { Episode, Outcome, Turn } from "../core/episode.ts";
+import { invariant } from "../core/errors.ts";
 import type { Arm } from "../core/role.ts";
-import { append, flatten, type Trajectory } from "../core/trajectory.ts";
+import { append, flatten, lastRow, tokenCount, type Trajectory } from "../core/trajectory.ts";
 import type { Sample, SampleRequest, Sampling } from "../policy/policy.ts";
 import type { StepValue } from "../sandbox/sandbox.ts";
 
@@ -38,6 +39,8 @@ export interface EpisodeState<A extends Arm = Arm> {
   readonly turns: readonly Turn[];
   /** What the policy sees now. */
   readonly observation: string;
+  /** The conversation so far, as it was rendered; absent when it never began. */
+  readonly rendered?: Rendered;
   /** The turn whose action has been read but not yet stepped. */
   readonly acting?: { readonly response: string; readonly action: string };
 }
@@ -51,8 +54,8 @@ export type Next =
 /** Begins an episode on its environment's first observation. */
 export function start(spec: EpisodeSpec, { observation, actionForm }: Pick<EpisodeState, "observation" | "actionForm">, dialogue: Dialogue): Next {
   const messages = spec.arm === "hint" ? dialogue.prompt(observation, spec.hint ?? "") : dialogue.prompt(observation);
-  const tokens = dialogue.renderer.prompt(messages);
-  return requestSample({ spec, actionForm, trajectory: append(emptyTrajectory(spec), { kind: "prompt", tokens }), turns: [], observation });
+  const rendered = dialogue.renderer.begin(messages);
+  return requestSample({ spec, actionForm, trajectory: append(emptyTrajectory(spec), rendered.segment), turns: [], observation, rendered });
 }
 
 /**
@@ -61,7 +64,7 @@ export function start(spec: EpisodeSpec, { observation, actionForm }: Pick<Episo
  */
 export function receiveSample(state: EpisodeState, sample: Sample, dialogue: Dialogue): Next {
   const { tokens, logprobs, policyVersion } = sample;
-  const promptLength = flatten(state.trajectory).tokens.length;
+  const promptLength = tokenCount(lastRow(state.trajectory));
   const trajectory = append(state.trajectory, { kind: "sampled", tokens, logprobs, policyVersion });
   const response = dialogue.renderer.text(tokens);
   const action = dialogue.parseAction(response, state.actionForm);
@@ -72,16 +75,19 @@ export function receiveSample(state: EpisodeState, sample: Sample, dialogue: Dia
   return finish({ ...state, trajectory, turns }, { kind: "truncated", reason });
 }
 
-/** Takes the environment's answer to the action. */
-export function receiveStep(state: EpisodeState, step: StepValue, dialogue: Dialogue): Next {
+/** Takes the environment's answer to the action. What it shows goes on with the row, or starts a new one where the template rewrites the history. */
+export function receiveStep(state: EpisodeState, step: StepValue): Next {
   const parse = step.parse === undefined ? {} : { parse: step.parse };
-  const turns = [...state.turns, { observation: state.observation, ...actingOf(state), reward: step.reward, ...parse }];
+  const turn = { observation: state.observation, ...actingOf(state), reward: step.reward, ...parse };
+  const turns = [...state.turns, turn];
   const after = { ...withoutActing(state), turns, observation: step.observation };
   if (step.terminated) return finish(after, { kind: "terminated", reward: step.reward });
   if (step.truncated) return finish(after, { kind: "truncated", reason: "environment" });
   if (turns.length >= state.spec.maxTurns) return finish(after, { kind: "truncated", reason: "turns" });
-  const tokens = dialogue.renderer.observation(step.observation);
-  return requestSample({ ...after, trajectory: append(state.trajectory, { kind: "observation", tokens }) });
+  const sampled = state.trajectory.segments.at(-1);
+  invariant(state.rendered !== undefined && sampled?.kind === "sampled", "a step follows a sample");
+  const rendered = state.rendered.reply(sampled.tokens, [observationOf(turn, step.observation)]);
+  return requestSample({ ...after, trajectory: append(state.trajectory, rendered.segment), rendered });
 }
 
 /** Ends an episode by a fault: it has no return (invariant 6). What was sampled until then is kept. */
@@ -100,7 +106,7 @@ function emptyTrajectory(spec: EpisodeSpec): Trajectory {
 }
 
 function requestSample(state: EpisodeState): Next {
-  const prompt = flatten(state.trajectory).tokens;
+  const prompt = flatten(lastRow(state.trajectory)).tokens;
   const room = state.spec.contextLength - prompt.length;
   if (room < 1) return finish(state, { kind: "truncated", reason: "context" });
   const { sampling } = state.spec;
@@ -117,8 +123,8 @@ function actingOf(state: EpisodeState): { response: string; action?: string } {
 }
 
 function withoutActing(state: EpisodeState): EpisodeState {
-  const { spec, actionForm, trajectory, turns, observation } = state;
-  return { spec, actionForm, trajectory, turns, observation };
+  const { spec, actionForm, trajectory, turns, observation, rendered } = state;
+  return { spec, actionForm, trajectory, turns, observation, ...(rendered === undefined ? {} : { rendered }) };
 }
 
 function finish(state: EpisodeState, outcome: Outcome): Next {

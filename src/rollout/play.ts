@@ -51,7 +51,7 @@ export async function playEpisodes(options: PlayOptions): Promise<Episode[]> {
     for (;;) {
       const sampled = await sampleWave(slots, options);
       if (sampled === undefined) break;
-      await Promise.all(cohorts.map((cohort) => stepCohort(cohort, options.dialogue)));
+      await Promise.all(cohorts.map(stepCohort));
       report(sampled);
     }
   } finally {
@@ -147,7 +147,7 @@ async function sampleWave(slots: readonly Slot[], options: PlayOptions): Promise
   return tokens;
 }
 
-async function stepCohort({ cohort, slots }: PlannedCohort, dialogue: Dialogue): Promise<void> {
+async function stepCohort({ cohort, slots }: PlannedCohort): Promise<void> {
   const acting: { slot: Slot; next: Next & { kind: "step" }; member: number }[] = [];
   slots.forEach((slot, member) => {
     if (slot.next?.kind === "step") acting.push({ slot, next: slot.next, member });
@@ -158,7 +158,7 @@ async function stepCohort({ cohort, slots }: PlannedCohort, dialogue: Dialogue):
       const answer = answers[i];
       invariant(answer !== undefined, "a cohort answers every step");
       slot.next = answer.ok
-        ? receiveStep(next.state, answer.value, dialogue)
+        ? receiveStep(next.state, answer.value)
         : { kind: "end", episode: fail(next.state, answer.fault.boundary, answer.fault.code) };
     });
   }

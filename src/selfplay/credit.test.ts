@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { loadConfig } from "../config/load.ts";
 import type { Episode } from "../core/episode.ts";
 import type { Arm } from "../core/role.ts";
-import type { TrainableTrajectory } from "../core/trajectory.ts";
+import type { Segment, TrainableTrajectory } from "../core/trajectory.ts";
 import { batchRows, creditRows, type PaidDesign } from "./credit.ts";
 
 const { config } = loadConfig("smoke");
@@ -40,6 +40,19 @@ test("invariant 7: hint-arm episodes give no rows and move no advantage", () => 
       expect(creditRows([...hinted, ...played], paid, config)).toEqual(creditRows(played, paid, config));
     }),
   );
+});
+
+test("T13: each row of a rewritten trajectory enters the batch with its episode's advantage; one without a sample does not", () => {
+  const context = (kind: "prompt" | "observation", id: number): Segment => ({ kind, tokens: Int32Array.of(id) });
+  const sampled = (id: number): Segment => ({ kind: "sampled", tokens: Int32Array.of(id, id), logprobs: Float32Array.of(-1, -1), policyVersion: 0 });
+  const won = episode("x", 1);
+  const segments = [context("prompt", 1), sampled(2), context("observation", 3), sampled(4), context("prompt", 5), sampled(6), context("prompt", 7)];
+  const rows = batchRows(creditRows([{ ...won, trajectory: { ...won.trajectory, segments } }, episode("xxx", 0)], [], config));
+  expect(rows.map(({ trajectory, advantage, weight }) => [trajectory.segments, advantage, weight])).toEqual([
+    [segments.slice(0, 4), rows[0]!.advantage, 1],
+    [segments.slice(4, 6), rows[0]!.advantage, 1],
+  ]);
+  expect(rows[0]!.advantage).toBeGreaterThan(0);
 });
 
 test("rows without signal are recorded but do not enter the batch", () => {

@@ -1,7 +1,7 @@
 import type { Config } from "../config/schema.ts";
 import type { Episode } from "../core/episode.ts";
 import { invariant } from "../core/errors.ts";
-import type { TrainableTrajectory, Trajectory } from "../core/trajectory.ts";
+import { rowsOf, type TrainableTrajectory, type Trajectory } from "../core/trajectory.ts";
 import { type Advantage, computeAdvantages, type Credit, designerWeight, integerOutcome } from "../credit/advantages.ts";
 import type { MeasuredReward } from "../credit/reward.ts";
 import type { TrainingRow } from "../policy/policy.ts";
@@ -16,7 +16,7 @@ export interface PaidDesign {
   readonly reward: MeasuredReward;
 }
 
-/** One row of the batch with what it was computed from. */
+/** One trajectory of the batch with what it was computed from. */
 export interface CreditedRow {
   readonly advantage: Advantage;
   readonly weight: number;
@@ -43,9 +43,15 @@ export function creditRows(episodes: readonly Episode[], designs: readonly PaidD
   });
 }
 
-/** The rows that enter the batch. */
+/**
+ * The rows that enter the batch. A trajectory whose template rewrote its history gives several, each with the episode's advantage:
+ * the loss is a mean over sampled tokens, so they weigh what one row would. A row in which nothing was sampled is left out.
+ */
 export function batchRows(rows: readonly CreditedRow[]): TrainingRow[] {
-  return rows.filter(({ advantage }) => advantage.kept && advantage.advantage !== 0).map(({ row }) => row);
+  return rows
+    .filter(({ advantage }) => advantage.kept && advantage.advantage !== 0)
+    .flatMap(({ row }) => rowsOf(row.trajectory).map((trajectory) => ({ ...row, trajectory })))
+    .filter(({ trajectory }) => trajectory.segments.some(({ kind }) => kind === "sampled"));
 }
 
 function plainRow(trajectory: Trajectory): TrainableTrajectory {

@@ -1,9 +1,9 @@
 import type { Clock } from "../core/clock.ts";
 import type { Renderer } from "../chat/renderer.ts";
-import { actionIn } from "../chat/action.ts";
+import { actionReader } from "../chat/action.ts";
 import type { Config } from "../config/schema.ts";
 import type { Corpus } from "../corpus/corpus.ts";
-import { compactPrompts } from "../designer/prompts.ts";
+import { promptSets } from "../designer/prompt-sets.ts";
 import type { GatesConfig } from "../gates/config.ts";
 import type { Policy, Trainer } from "../policy/policy.ts";
 import type { Suite } from "../evaluation/suite.ts";
@@ -36,9 +36,9 @@ export interface Dependencies {
   readonly listener: Listener;
 }
 
-/** How episodes speak in this project's games: compact prompts, actions in `\boxed{}`. */
-export function dialogueOf(renderer: Renderer): Dialogue {
-  return { renderer, prompt: compactPrompts.play, parseAction: actionIn };
+/** How episodes speak: the configured prompts, and actions as the policy writes them. */
+export function dialogueOf(renderer: Renderer, { prompts, play }: Pick<Config, "prompts" | "play">): Dialogue {
+  return { renderer, prompt: promptSets[prompts].play, parseAction: actionReader(play.toolCalls) };
 }
 
 /** Reports the progress of one stage to the listener. `tokens` are sampled or trained so far in the stage. */

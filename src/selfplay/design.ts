@@ -3,7 +3,8 @@ import { invariant } from "../core/errors.ts";
 import { deriveSeed } from "../core/seed.ts";
 import { append, type TrainableTrajectory } from "../core/trajectory.ts";
 import { extractProgram } from "../designer/extract.ts";
-import { compactPrompts } from "../designer/prompts.ts";
+import type { Rejection } from "../designer/prompts.ts";
+import { promptSets } from "../designer/prompt-sets.ts";
 import { admitAll, type Admission } from "../gates/admit.ts";
 import { type HintVerdict, judgeHint } from "../gates/hint.ts";
 import type { ArchivedProgram } from "../gates/novelty.ts";
@@ -47,13 +48,24 @@ export async function writeDesigns(iteration: number, tasks: readonly DesignTask
   const { maxAttempts } = deps.config.design;
   const designs: Design[] = [];
   const archive = earlierPrograms(deps);
-  let pending = tasks;
+  let pending: readonly Pending[] = tasks.map((task) => ({ task }));
   for (let attempt = 0; attempt < maxAttempts && pending.length > 0; attempt++) {
     const round = await judge(iteration, { drafts: await sampleDesigns(iteration, pending, attempt, deps), archive }, deps);
     designs.push(...round);
-    pending = round.filter((design) => !isAdmitted(design)).map((design) => design.task);
+    pending = round.filter((design) => !isAdmitted(design)).map((design) => ({ task: design.task, ...rejectionOf(design) }));
   }
   return designs;
+}
+
+/** A task without an admitted design yet, and why its last candidate was refused. */
+interface Pending {
+  readonly task: DesignTask;
+  readonly rejection?: Rejection;
+}
+
+function rejectionOf({ admission }: Design): Pick<Pending, "rejection"> {
+  const gate = admission.record.gates.find(({ verdict }) => verdict === "reject");
+  return gate === undefined ? {} : { rejection: { gate: gate.id, code: gate.code, message: gate.message } };
 }
 
 /** What gate `novelty` compares with: the environments admitted in committed iterations, so that a resumed run sees the same ones. */
@@ -69,11 +81,13 @@ export function isAdmitted(design: Design): boolean {
 
 type Draft = Omit<Design, "admission">;
 
-async function sampleDesigns(iteration: number, tasks: readonly DesignTask[], attempt: number, deps: Dependencies): Promise<Draft[]> {
+async function sampleDesigns(iteration: number, pending: readonly Pending[], attempt: number, deps: Dependencies): Promise<Draft[]> {
   const { config, policy, renderer } = deps;
+  const tasks = pending.map(({ task }) => task);
+  const { design } = promptSets[config.prompts];
   const report = stageReporter(deps, iteration, "design");
   report({ done: 0, total: tasks.length });
-  const prompts = tasks.map((task) => renderer.prompt(compactPrompts.design(task, config.design.exampleMaxChars)));
+  const prompts = pending.map(({ task, rejection }) => renderer.prompt(design(task, config.design.exampleMaxChars, rejection)));
   const samples = await policy.sample(
     prompts.map((prompt, i) => ({
       prompt,
@@ -114,7 +128,7 @@ async function judge(iteration: number, { drafts, archive }: { readonly drafts: 
 export async function writeHints(iteration: number, designs: readonly Design[], deps: Dependencies): Promise<HintCall[]> {
   const { config, policy, renderer } = deps;
   const report = stageReporter(deps, iteration, "hints");
-  const prompts = designs.map((design) => renderer.prompt(compactPrompts.hint(sourceOf(design))));
+  const prompts = designs.map((design) => renderer.prompt(promptSets[config.prompts].hint(sourceOf(design))));
   const samples = await policy.sample(
     prompts.map((prompt, i) => ({
       prompt,
@@ -123,14 +137,14 @@ export async function writeHints(iteration: number, designs: readonly Design[], 
     })),
   );
   report({ done: designs.length, total: designs.length, tokens: samples.reduce((sum, sample) => sum + sample.tokens.length, 0) });
-  const calls: HintCall[] = [];
-  for (const [i, design] of designs.entries()) {
-    const [prompt, sample] = [prompts[i], samples[i]];
-    invariant(prompt !== undefined && sample !== undefined, "a policy returns one sample per request");
-    const text = renderer.text(sample.tokens).trim();
-    calls.push({ designId: design.id, text, trajectory: designerRow(prompt, sample), verdict: await judgeDesignHint(text, design, deps) });
-  }
-  return calls;
+  return Promise.all(
+    designs.map(async (design, i): Promise<HintCall> => {
+      const [prompt, sample] = [prompts[i], samples[i]];
+      invariant(prompt !== undefined && sample !== undefined, "a policy returns one sample per request");
+      const text = renderer.text(sample.tokens).trim();
+      return { designId: design.id, text, trajectory: designerRow(prompt, sample), verdict: await judgeDesignHint(text, design, deps) };
+    }),
+  );
 }
 
 function judgeDesignHint(text: string, { id, admission: { program, solutions } }: Design, { gates, sandbox, clock, config }: Dependencies): Promise<HintVerdict> {

@@ -22,7 +22,7 @@ export async function evaluateSuites(iteration: number, deps: Dependencies, writ
         suite,
         policy,
         sandbox,
-        dialogue: dialogueOf(renderer),
+        dialogue: dialogueOf(renderer, config),
         seeds: evaluationSeeds(seedsPerProgram),
         plays: playsPerSeed,
         sampling: config.play.sampling,

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { embeddedRenderer, type Renderer } from "../chat/renderer.ts";
 import type { TrainingRow } from "../policy/policy.ts";
 import { byteTokenizer } from "../policy/testing/byte-tokenizer.ts";
 import { addition, goodPrograms, oneTurn } from "../gates/testing/programs.ts";
@@ -30,8 +31,8 @@ const script: Script = {
   },
 };
 
-async function start(parts: Partial<Script> = {}, changes: object = {}): Promise<ScriptedLoop> {
-  loop = await scriptedLoop(sandbox, { ...script, ...parts }, { design: oneSkill, ...changes });
+async function start(parts: Partial<Script> = {}, changes: object = {}, renderer?: Renderer): Promise<ScriptedLoop> {
+  loop = await scriptedLoop(sandbox, { ...script, ...parts }, { design: oneSkill, ...changes }, renderer);
   return loop;
 }
 
@@ -136,4 +137,28 @@ test("environments replayed beside new ones are played plain only, train the age
   const rows = readIterationRows(loop.store, 2);
   expect(rows.environments.map(({ id }) => id)).not.toContain(replayed);
   expect(rows.episodes).toHaveLength(second.episodes.length - own.length);
+});
+
+test("an episode that renders otherwise than it was recorded stops the run before anything is trained", async () => {
+  const honest = embeddedRenderer(byteTokenizer);
+  let conversations = 0;
+  // A template that is no function of its messages, as one with the time of day would be.
+  const drifting: Renderer = { ...honest, begin: (opening) => honest.begin({ ...opening, user: `${opening.user} at ${conversations++}` }) };
+  await start(sums, { play: { contextLength: 4096, sampling: { maxTokens: 200 }, renderCheckShare: 1 } }, drifting);
+  await expect(loop.next()).rejects.toMatchObject({ code: "chat.replay", details: { turn: 0, segment: 0 } });
+  expect(loop.trainer.batches).toEqual([]);
+});
+
+test("full prompts tell a second attempt which gate refused the first, and why; they reach every voice", async () => {
+  const seen: string[] = [];
+  const design: Script["design"] = ({ last }) => {
+    seen.push(last);
+    return last.includes("was refused") ? written(oneTurn({ reset: addition })) : "I would rather not.";
+  };
+  await start({ design }, { prompts: "full", design: { ...oneSkill, maxAttempts: 2 } });
+  const { episodes } = await loop.next();
+  expect(seen.map((prompt) => prompt.includes("was refused"))).toEqual([false, false, true, true]);
+  expect(seen[2]).toMatch(/The test "extract" refused .*\(no-block\): The reply holds no python code block/);
+  expect(new Set(episodes.map(({ trajectory }) => textOf(trajectory.segments[0]?.tokens ?? new Int32Array()).slice(0, 7)))).toEqual(new Set(["You act"]));
+  expect(episodes.some(({ arm }) => arm === "hint")).toBe(true);
 });

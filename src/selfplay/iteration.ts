@@ -1,3 +1,4 @@
+import { checkRendering } from "../chat/render-check.ts";
 import { deriveSeed } from "../core/seed.ts";
 import type { Environment } from "../core/environment.ts";
 import type { Episode } from "../core/episode.ts";
@@ -30,6 +31,7 @@ export async function runIteration(iteration: number, before: LoopState, deps: D
   const opened = await openWindow(iteration, before, deps, writer);
   const episodes = await play(iteration, opened.window, deps);
   writer.addEpisodes(episodes);
+  checkEpisodes(episodes, opened.window, deps);
   const window = observe(opened.window, episodes);
   const paid = payDesigns(iteration, window, opened, deps);
   const rows = creditRows(episodes, paid, deps.config);
@@ -50,12 +52,24 @@ async function play(iteration: number, window: Window, deps: Dependencies): Prom
     })),
     plays: { plain: playsPerSeed, hint: iteration === window.bornAt ? hintPlaysPerSeed : 0 },
     sampling,
-    dialogue: dialogueOf(renderer),
+    dialogue: dialogueOf(renderer, config),
     policy,
     sandbox,
     runSeed: config.run.seed,
     iteration,
     onProgress: ({ episodesDone, episodes, tokens }) => report({ done: episodesDone, total: episodes, tokens }),
+  });
+}
+
+/** Renders a share of the episodes again before they are trained on. @throws chat.replay */
+function checkEpisodes(episodes: readonly Episode[], window: Window, { config, renderer }: Dependencies): void {
+  const hints = new Map(window.environments.map(({ environment }) => [environment.id, environment.hint]));
+  const { prompt } = dialogueOf(renderer, config);
+  checkRendering(episodes, {
+    renderer,
+    opening: ({ arm, environmentId }, observation) => prompt(observation, arm === "hint" ? hints.get(environmentId) : undefined),
+    share: config.play.renderCheckShare,
+    seed: config.run.seed,
   });
 }
 

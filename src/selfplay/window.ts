@@ -40,16 +40,22 @@ export async function openWindow(iteration: number, state: LoopState, deps: Depe
   return { window: { bornAt: iteration, environments, rejected }, trajectories: () => trajectories };
 }
 
-/** Designs one set: tasks, candidates, gates, hints; appends all of it to the record. `prefix` begins the tasks' ids and names their seeds. */
-export async function designSet(set: { readonly iteration: number; readonly prefix: string }, state: LoopState, deps: Dependencies, writer: IterationWriter): Promise<{ readonly tasks: readonly ArchivedTask[]; readonly designs: readonly Design[]; readonly admitted: readonly AdmittedDesign[] }> {
-  const tasks = designTasks(set.prefix, state, deps);
+/** A set of environments to design; `prefix` begins its tasks' ids and names their seeds. */
+interface DesignSet {
+  readonly iteration: number;
+  readonly prefix: string;
+}
+
+/** Designs one set: tasks, candidates, gates, hints; appends all of it to the record. */
+export async function designSet(set: DesignSet, state: LoopState, deps: Dependencies, writer: IterationWriter): Promise<{ readonly tasks: readonly ArchivedTask[]; readonly designs: readonly Design[]; readonly admitted: readonly AdmittedDesign[] }> {
+  const tasks = designTasks(set, state, deps);
   const designs = await writeDesigns(set.iteration, tasks, deps);
   const hints = await writeHints(set.iteration, designs.filter(isAdmitted), deps);
   recordDesigns(writer, { tasks, designs, hints, kinds: deps.kinds });
   return { tasks, designs, admitted: admittedEnvironments(designs, hints) };
 }
 
-function designTasks(prefix: string, state: LoopState, deps: Dependencies): ArchivedTask[] {
+function designTasks({ iteration, prefix }: DesignSet, state: LoopState, deps: Dependencies): ArchivedTask[] {
   const { config, corpus } = deps;
   const { skills, activeSkills: active, tasksPerIteration, positives, negatives } = config.design;
   const assigned = assignSkills(activeSkills(skills, active, state.round), tasksPerIteration);
@@ -58,7 +64,7 @@ function designTasks(prefix: string, state: LoopState, deps: Dependencies): Arch
   return assigned.map((skill, index) => {
     const document = documents[index];
     invariant(document !== undefined, "the corpus gives one document per seed");
-    const examples = selectExamples(state.curriculum.archive, { skill, positives, negatives, seed: seedOf("examples", index) }, config.curriculum);
+    const examples = selectExamples(state.curriculum.archive, { skill, iteration, positives, negatives, seed: seedOf("examples", index) }, config.curriculum);
     return { id: `${prefix}.${index}`, skill, documentId: document.id, documentText: document.text, examples, exampleIds: examples.map((example) => example.environmentId) };
   });
 }

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { embeddedRenderer } from "../../chat/renderer.ts";
+import { embeddedRenderer, type Renderer } from "../../chat/renderer.ts";
 import { loadConfig } from "../../config/load.ts";
 import { mergeInputs } from "../../config/merge.ts";
 import { monotonicClock } from "../../core/clock.ts";
@@ -65,7 +65,7 @@ export interface Script {
 export const written = (source: string): string => `Here it is.\n${fence(source)}`;
 
 /** Sets up a run in a directory of its own, with iteration 0 committed. */
-export async function scriptedLoop(sandbox: Sandbox, script: Script, changes: object = {}): Promise<ScriptedLoop> {
+export async function scriptedLoop(sandbox: Sandbox, script: Script, changes: object = {}, renderer: Renderer = embeddedRenderer(byteTokenizer)): Promise<ScriptedLoop> {
   const root = mkdtempSync(join(tmpdir(), "spade-loop-"));
   writeFileSync(join(root, "corpus.jsonl"), `${JSON.stringify({ text: bakeryDocument })}\n`);
   const { config, digest } = loadConfig("smoke", { play: { contextLength: 4096, sampling: { maxTokens: 200 } }, ...changes });
@@ -74,7 +74,7 @@ export async function scriptedLoop(sandbox: Sandbox, script: Script, changes: ob
   store.beginIteration(0).commit({ policyVersion: 0 });
   const [requests, events, trainer]: [SampleRequest[], RunEvent[], RecordingTrainer] = [[], [], recordingTrainer()];
   let [iteration, state] = [0, initialState];
-  const scripted = scriptedPolicy({ tokenizer: byteTokenizer, respond: (prompt) => voice(script, prompt)(prompt, iteration) });
+  const scripted = scriptedPolicy({ tokenizer: byteTokenizer, contextLength: 16_384, respond: (prompt) => voice(script, prompt)(prompt, iteration) });
   const policy: Policy = {
     contextLength: scripted.contextLength,
     sample: async (asked) => {
@@ -84,7 +84,7 @@ export async function scriptedLoop(sandbox: Sandbox, script: Script, changes: ob
   };
   const kinds = { family: ({ skeleton }: { skeleton: string }) => skeleton, isNovel: () => undefined };
   const gates = { ...(mergeInputs(defaultGates, config.gates) as GatesConfig), maxTurns: config.play.maxTurns };
-  const deps: Dependencies = { config, gates, policy, trainer, renderer: embeddedRenderer(byteTokenizer), sandbox, corpus, suites: [], kinds, store, clock: monotonicClock, listener: (event) => events.push(event) };
+  const deps: Dependencies = { config, gates, policy, trainer, renderer, sandbox, corpus, suites: [], kinds, store, clock: monotonicClock, listener: (event) => events.push(event) };
   return {
     store,
     trainer,
@@ -107,6 +107,6 @@ export async function scriptedLoop(sandbox: Sandbox, script: Script, changes: ob
 }
 
 function voice(script: Script, { messages }: ScriptedPrompt): Script[keyof Script] {
-  const system = messages[0]?.text;
-  return system === "designer" ? script.design : system === "hint" ? script.hint : script.act;
+  const system = messages[0]?.text ?? "";
+  return /^(designer$|You design)/.test(system) ? script.design : /^(hint$|You advise)/.test(system) ? script.hint : script.act;
 }

@@ -1,0 +1,19 @@
+import random
+
+
+class BestName:
+    """The name with the most."""
+
+    def reset(self, seed=None):
+        dice = random.Random(seed)
+        names = dice.sample(["Ann", "Ben", "Cem", "Dov", "Eve"], 3)
+        n = dice.sample(range(2, 20), 3)
+        self.key = names[n.index(max(n))]
+        return f"Points: {', '.join(f'{who} {got}' for who, got in zip(names, n))}. Who wins?", {}
+
+    def step(self, action):
+        won = str(action).strip().lower() == str(self.key).lower()
+        return ("Yes." if won else "No."), (1.0 if won else 0.0), True, False, {}
+
+    def solution(self):
+        return [str(self.key)]

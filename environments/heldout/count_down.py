@@ -1,0 +1,19 @@
+import random
+
+
+class CountDown:
+    """Falling arithmetic progression."""
+
+    def reset(self, seed=None):
+        dice = random.Random(seed)
+        d = dice.randint(2, 6)
+        a = dice.randint(30, 50)
+        self.key = a - 4 * d
+        return f"Continue: {a}, {a - d}, {a - 2 * d}, {a - 3 * d}", {}
+
+    def step(self, action):
+        won = str(action).strip().lower() == str(self.key).lower()
+        return ("Yes." if won else "No."), (1.0 if won else 0.0), True, False, {}
+
+    def solution(self):
+        return [str(self.key)]
