@@ -2,18 +2,19 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { extractProgram } from "../src/designer/extract.ts";
 import { defaultGates } from "../src/gates/config.ts";
-import { type BankProgram, readBank } from "../src/gates/mutants/bank.ts";
+import { readBank } from "../src/gates/mutants/bank.ts";
 import { benchGates, type BenchOptions, type BenchResult } from "../src/gates/mutants/bench.ts";
 import { isEquivalent } from "../src/gates/mutants/equivalence.ts";
 import type { MutationOperator } from "../src/gates/mutants/operator.ts";
 import { mutationOperators, operatorsOf } from "../src/gates/mutants/operators.ts";
+import type { MutantBase } from "../src/gates/mutants/trial.ts";
 import { wrapped } from "../src/gates/mutants/wrap.ts";
 import type { ObservedSandbox } from "../src/sandbox/pool.ts";
 import { openTestSandbox } from "../src/sandbox/test-sandbox.ts";
 import { spade } from "./command.ts";
 
-/** The short form of `spade gate bench`: one scored mutant per operator, drawn from a few programs of every kind. */
-const names = ["good/thermostat_requests.py", "good/greenhouse.py", "good/coin_change.ts", "heldout/hidden_key.py", "easy/ledger.py", "good/tide_table.py"];
+/** The short form of `spade gate bench`: one scored mutant per operator and language, drawn from a few programs of every kind. */
+const names = ["good/thermostat_requests.py", "good/greenhouse.py", "good/coin_change.ts", "good/berth_tools.ts", "heldout/hidden_key.py", "easy/ledger.py", "good/tide_table.py"];
 const bank = readBank(join(import.meta.dirname, "../environments")).filter(({ name }) => names.includes(name));
 
 /** Faults are found by fuel and memory; the wall clock is left out, so that a busy machine gives the same verdicts. */
@@ -23,7 +24,7 @@ const config = { ...defaultGates, wallMsPerGate: 600_000 };
 let sandbox: ObservedSandbox;
 let result: BenchResult;
 
-function bench(more: Pick<BenchOptions, "operators" | "programsPerOperator">): Promise<BenchResult> {
+function bench(more: Pick<BenchOptions, "operators" | "programsPerOperator" | "journal">): Promise<BenchResult> {
   return benchGates({ sandbox, config, seed: 1, bank, extract: extractProgram, ...more });
 }
 
@@ -59,8 +60,19 @@ test("a fault that is let through misses the targets", async () => {
   expect(missed[0]).toContain("false accept over all executable operators");
 }, 300_000);
 
+test("with a journal nothing is judged twice", async () => {
+  const kept = new Map<string, unknown>();
+  const journal = { get: (key: string) => kept.get(key), put: (key: string, verdict: unknown) => void kept.set(key, JSON.parse(JSON.stringify(verdict))) };
+  const options = { operators: operatorsOf(["oracle-empty", "seed-frozen"]), programsPerOperator: 1, journal };
+  const whole = await bench(options);
+  const { size } = kept;
+  expect(size).toBeGreaterThanOrEqual(bank.length + 4);
+  expect(await bench(options)).toEqual({ ...whole, programsPerSecond: 0 });
+  expect(kept.size).toBe(size);
+}, 300_000);
+
 test("mutants that differ are told from those that do not", async () => {
-  const { program } = bank.find(({ name }) => name === "heldout/hidden_key.py") as BankProgram;
+  const { program } = bank.find(({ name }) => name === "heldout/hidden_key.py") as MutantBase;
   const options = { sandbox, config, seed: 1 };
   expect(await isEquivalent(program, { ...program, source: `${program.source}\n# the same\n` }, options)).toBe(true);
   const inverted = operatorsOf(["verdict-inverted"])[0]?.mutate(program, 1) ?? "";
@@ -70,6 +82,7 @@ test("mutants that differ are told from those that do not", async () => {
 test.each([
   ["an unknown operator", ["--operators", "comparison-flipped,nonsense"], "usage.operators"],
   ["no programs", ["--programs", "0"], "usage.number"],
+  ["a table of some operators", ["--operators", "comparison-flipped", "--write"], "usage.write"],
 ])("spade gate bench, %s: exit code 2", async (_name, words, code) => {
   const finished = await spade("gate", "bench", ...words);
   expect(finished.stderr).toMatch(new RegExp(`^${code}: `));

@@ -1,9 +1,10 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { fence } from "../src/designer/prompts.ts";
 import { foreignPrograms, necessaryPrograms } from "../src/gates/testing/later-programs.ts";
 import { badPrograms, bakeryDocument, goodPrograms } from "../src/gates/testing/programs.ts";
-import { spade, workDirectory } from "./command.ts";
+import { packageRoot, spade, workDirectory } from "./command.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 const { path, remove } = workDirectory();
@@ -73,6 +74,21 @@ test("a folder: a line per file, a funnel, exit code 1; what a program says cann
     { gate: "audit", rejected: 0, left: 1 },
   ]);
 });
+
+test("TypeScript programs, in files and replies, beside Python ones; remedies speak of the program's language", async () => {
+  const folder = path("mixed");
+  mkdirSync(folder);
+  const coins = readFileSync(join(packageRoot, "environments/good/coin_change.ts"), "utf8");
+  writeFileSync(`${folder}/a.py`, good);
+  writeFileSync(`${folder}/b.ts`, coins);
+  writeFileSync(`${folder}/c.md`, `Here it is.\n\`\`\`typescript\n${coins}\`\`\`\n`);
+  writeFileSync(`${folder}/d.ts`, "export const nothing = 1;");
+  const { code, stdout } = await spade("gate", folder, "--json");
+  expect(code).toBe(1);
+  const printed = JSON.parse(stdout) as Printed;
+  expect(printed.files.map(({ verdict }) => verdict)).toEqual(["admitted", "admitted", "admitted", "rejected"]);
+  expect(printed.files[3]?.rejected).toMatchObject({ id: "load", code: "protocol", remedy: expect.stringContaining("export default class") as string });
+}, 240_000);
 
 test.each([
   ["nothing to judge", [], "usage.missing"],

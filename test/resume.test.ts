@@ -115,6 +115,17 @@ test("T15b: killed between two files of a checkpoint, twice in a row", async () 
   await resumes(run);
 });
 
+test("killed while mutants are judged beside the candidates", async () => {
+  const mutated = writeConfig(path("mutated.json"), { gates: { mutants: { rate: 0.5 } } });
+  const whole = await spade("train", mutated, "--out", path("mutated-whole"), "--json");
+  const mutants = eventsOf(whole).flatMap((event) => (event.kind === "iteration" ? [event.metrics.mutants ?? 0] : []));
+  expect(mutants.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0);
+  const run = path("mutated");
+  await killAt([mutated, "--out", run], during("mutants", 2));
+  expect(committed(run)).toBe(1);
+  await resumes(run, digestOf(whole));
+});
+
 test("T15d: killed while designs wait for their payment", async () => {
   const delayed = writeConfig(path("delayed.json"), { design: { regenerateEvery: 2 } });
   const whole = await spade("train", delayed, "--out", path("delayed-whole"), "--json");

@@ -1,3 +1,4 @@
+import type { Share } from "../gates/mutants/wilson.ts";
 import type { Estimate } from "../report/interval.ts";
 
 /** A share or return with two decimals; a dash when it was not measurable. */
@@ -23,6 +24,16 @@ export function plusMinus(estimate: Estimate | undefined): string {
 /** A share as a percentage. */
 export function percent(value: number | undefined): string {
   return value === undefined ? "–" : `${Math.round(value * 100)} %`;
+}
+
+/** A share with one decimal as a percentage. */
+export function percentage(share: number | undefined): string {
+  return share === undefined ? "–" : `${(share * 100).toFixed(1)} %`;
+}
+
+/** A counted share as `1 of 20 (5.0 %, 95 % interval 0.9 % to 23.6 %)`. */
+export function shareText({ count, n, rate, low, high }: Share): string {
+  return `${count} of ${n}${rate === undefined ? "" : ` (${percentage(rate)}, 95 % interval ${percentage(low)} to ${percentage(high)})`}`;
 }
 
 /** A duration as `1 h 02 min`, `3 min 05 s` or `12 s`. */

@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
-import type { Extraction } from "../core/environment.ts";
+import type { Extraction, Language } from "../core/environment.ts";
 import { messageOf, SpadeError } from "../core/errors.ts";
 import { extractProgram } from "../designer/extract.ts";
 import { admitAll, type Candidate } from "../gates/admit.ts";
@@ -14,7 +14,7 @@ import { type Judgement, judgementJson, judgementText } from "./gate-verdict.ts"
 export const gateCommand: CommandSpec = {
   name: "gate",
   usage: "gate <file or folder> | bench [options]",
-  summary: "Judge a program file, or every one in a folder, by the admission gates. Reads .py files and Markdown replies (.md) with a program in a fenced block. Exit code 0: admitted; 1: rejected. `gate bench` measures the gates on good programs and on mutants of them; exit code 1: a target is missed.",
+  summary: "Judge a program file, or every one in a folder, by the admission gates. Reads Python (.py), TypeScript (.ts) and Markdown replies (.md) with a program in a fenced block. Exit code 0: admitted; 1: rejected. `gate bench` measures the gates on good programs and on mutants of them; exit code 1: a target is missed.",
   options: [
     { name: "json", help: "print JSON: every gate with its evidence" },
     { name: "profile", value: "own|foreign", help: "foreign: a missing or free-text solution() is excused (default own)" },
@@ -27,9 +27,22 @@ export const gateCommand: CommandSpec = {
 
 /** Files that are read, by extension. */
 const readers: Readonly<Record<string, (text: string) => Extraction>> = {
-  ".py": (source) => ({ ok: true, program: { language: "python", source: source.replaceAll("\r\n", "\n") }, repairs: [] }),
-  ".md": extractProgram,
+  ".py": (source) => programOf("python", source),
+  ".ts": (source) => programOf("typescript", source),
+  ".md": extractAny,
 };
+
+function programOf(language: Language, source: string): Extraction {
+  return { ok: true, program: { language, source: source.replaceAll("\r\n", "\n") }, repairs: [] };
+}
+
+/** The Python program of a reply; where there is none, the TypeScript program. */
+function extractAny(reply: string): Extraction {
+  const python = extractProgram(reply);
+  if (python.ok) return python;
+  const typescript = extractProgram(reply, "typescript");
+  return typescript.ok ? typescript : python;
+}
 
 /** Two children, so that gate `determinism` has another process to compare with. */
 const lanes = 2;
@@ -60,7 +73,7 @@ function configOf(args: Arguments): GatesConfig {
 }
 
 function programFiles(path: string): string[] {
-  const known = Object.keys(readers).join(" or ");
+  const known = new Intl.ListFormat("en", { type: "disjunction" }).format(Object.keys(readers));
   if (!existsSync(path)) throw new SpadeError("usage.file", `There is no ${path}. Give a program file (${known}) or a folder of them.`);
   if (!statSync(path).isDirectory()) {
     if (readers[extname(path)] === undefined) throw new SpadeError("usage.file", `${path} does not end in ${known}. Give a program file, or a Markdown reply with a program in a fenced block.`);
@@ -74,7 +87,7 @@ function programFiles(path: string): string[] {
 /** All candidates bear one name, so that equal programs get equal seeds and verdicts wherever they lie. */
 function candidateOf(file: string, document: string): Candidate {
   const text = readText(file);
-  const read = readers[extname(file)] ?? extractProgram;
+  const read = readers[extname(file)] ?? extractAny;
   return { id: "file", text, extraction: read(text), document };
 }
 

@@ -1,3 +1,4 @@
+import type { Language } from "../core/environment.ts";
 import type { Admission } from "../gates/admit.ts";
 import { type GateId, gateIds, type GatesConfig } from "../gates/config.ts";
 import { type GateResult, rejectingGate } from "../gates/record.ts";
@@ -22,9 +23,9 @@ export function judgementJson({ config, seed, document, files }: Judgement): obj
     profile: config.profile,
     seed,
     ...(document === undefined ? {} : { document }),
-    files: files.map(({ file, admission: { record, trivialWinRate } }) => {
+    files: files.map(({ file, admission: { record, program, trivialWinRate } }) => {
       const rejected = rejectingGate(record);
-      return { file, verdict: record.verdict, ...(rejected === undefined ? { trivialWinRate } : { rejected: { ...rejected, remedy: remedyOf(rejected) } }), gates: record.gates };
+      return { file, verdict: record.verdict, ...(rejected === undefined ? { trivialWinRate } : { rejected: { ...rejected, remedy: remedyOf(rejected, program?.language) } }), gates: record.gates };
     }),
     funnel: funnel(files.map(({ admission }) => admission)),
   };
@@ -40,14 +41,14 @@ export function judgementText(judgement: Judgement): string {
   return [...files.map(({ file, admission }) => fileLine(file, admission)), "", funnelTable(admissions, judgement.config), "", `${admitted} of ${files.length} admitted.`, ...notes(judgement)].join("\n");
 }
 
-function fileText(file: string, { record, trivialWinRate }: Admission): string[] {
+function fileText(file: string, { record, program, trivialWinRate }: Admission): string[] {
   const rejected = rejectingGate(record);
-  const head = rejected === undefined ? [`${file}: admitted (best trivial policy wins ${decimal(trivialWinRate)})`] : [`${file}: rejected by gate ${rejected.id} (${rejected.code})`, ...reasons(rejected).map(([name, text]) => `  ${name.padEnd(8)}  ${text}`)];
+  const head = rejected === undefined ? [`${file}: admitted (best trivial policy wins ${decimal(trivialWinRate)})`] : [`${file}: rejected by gate ${rejected.id} (${rejected.code})`, ...reasons(rejected, program?.language).map(([name, text]) => `  ${name.padEnd(8)}  ${text}`)];
   return [...head, "", ...byVerdict(record.gates)];
 }
 
 /** Why a gate rejected, as named lines: only what its evidence has. */
-function reasons(rejected: GateResult): [string, string][] {
+function reasons(rejected: GateResult, language?: Language): [string, string][] {
   const { seed, actions, expected, got } = rejected.evidence;
   const lines: [string, unknown][] = [
     ["why", rejected.message],
@@ -55,7 +56,7 @@ function reasons(rejected: GateResult): [string, string][] {
     ["action", Array.isArray(actions) ? actionsText(actions) : undefined],
     ["expected", expected],
     ["got", got],
-    ["remedy", remedyOf(rejected)],
+    ["remedy", remedyOf(rejected, language)],
   ];
   return lines.flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, printable(typeof value === "string" ? value : JSON.stringify(value))]]));
 }

@@ -1,9 +1,10 @@
 import { readScores, type StoredScore } from "../evaluation/stored.ts";
 import { iterationMetrics } from "../report/iteration-metrics.ts";
-import { readIterationRows, storedEnvironments } from "../report/run-rows.ts";
+import { type Share, wilson } from "../gates/mutants/wilson.ts";
+import { judgedMutants, readIterationRows, storedEnvironments } from "../report/run-rows.ts";
 import { fifths, type FifthsRow } from "../report/run-table.ts";
 import { RunStore } from "../storage/run-store.ts";
-import { decimal, interval, pair, table } from "./format.ts";
+import { decimal, interval, pair, shareText, table } from "./format.ts";
 
 /** All that `spade runs show` tells of a run. */
 export interface RunReport {
@@ -14,7 +15,20 @@ export interface RunReport {
   readonly digest: string;
   readonly fifths: readonly FifthsRow[];
   readonly evaluations: readonly StoredScore[];
+  /** Mutants judged beside the candidates; absent when there were none. */
+  readonly mutants?: MutantReport;
   readonly examples: readonly { readonly id: string; readonly skill: string; readonly family: string; readonly novel?: boolean; readonly source: string; readonly hint?: string }[];
+}
+
+/** How the gates fared with planted faults during the run. */
+interface MutantReport {
+  /** Mutants admitted among those that differ from their originals. */
+  readonly falseAccept: Share;
+  /** Admitted, but not known to differ from their originals: not scored. */
+  readonly notScored: number;
+  /** Operators of the admitted ones and of all, by how often. */
+  readonly admittedBy: Readonly<Record<string, number>>;
+  readonly operators: Readonly<Record<string, number>>;
 }
 
 /** Computes a run's report from its record. @throws storage.* */
@@ -36,11 +50,22 @@ export function runReport(directory: string, exampleCount = 3): RunReport {
         { name: "entropy, designer", values: entropy("designer") },
       ]),
       evaluations: readScores(store),
+      ...mutantReport(store),
       examples: latestExamples(store, exampleCount),
     };
   } finally {
     store.close();
   }
+}
+
+function mutantReport(store: RunStore): Pick<RunReport, "mutants"> {
+  const all = judgedMutants(store);
+  if (all.length === 0) return {};
+  const admitted = all.filter(({ verdict }) => verdict === "admitted");
+  const scored = admitted.length + all.filter(({ verdict }) => verdict === "rejected").length;
+  const byOperator = (mutants: typeof all): Record<string, number> =>
+    Object.fromEntries([...Map.groupBy(mutants, ({ operator }) => operator)].sort(([a], [b]) => (a < b ? -1 : 1)).map(([operator, group]) => [operator, group.length]));
+  return { mutants: { falseAccept: wilson(admitted.length, scored), notScored: all.length - scored, admittedBy: byOperator(admitted), operators: byOperator(all) } };
 }
 
 /** The newest admitted environments, one per family as far as possible, novel ones first. */
@@ -72,6 +97,7 @@ export function runSummary(directory: string): string {
     table([["measure", "first fifth", "last fifth"], ...rows]),
     "",
     table([["win rate", "mean", "95 % interval", "episodes"], ...scores]),
+    ...(report.mutants === undefined ? [] : ["", ...mutantLines(report.mutants)]),
     ...report.examples.flatMap((example) => [
       "",
       `environment ${example.id}: ${example.skill}, family ${example.family}${example.novel === true ? ", syntax tree in no demonstration" : ""}`,
@@ -79,4 +105,12 @@ export function runSummary(directory: string): string {
       ...(example.hint === undefined ? [] : [`hint: ${example.hint}`]),
     ]),
   ].join("\n");
+}
+
+function mutantLines({ falseAccept, notScored, admittedBy }: MutantReport): string[] {
+  const operators = Object.entries(admittedBy).map(([operator, times]) => (times === 1 ? operator : `${operator} (${times})`));
+  return [
+    `mutants judged beside the candidates: ${shareText(falseAccept)} admitted${notScored === 0 ? "" : `; ${notScored} more not scored, for no difference to their originals was found`}`,
+    ...(operators.length === 0 ? [] : [`faults let through: ${operators.join(", ")}`]),
+  ];
 }

@@ -55,6 +55,8 @@ class Progress {
   private last: Extract<RunEvent, { kind: "iteration" }> | undefined;
   private held: Extract<RunEvent, { kind: "evaluation" }> | undefined;
   private readonly durations: number[] = [];
+  /** Of all iterations of this process. */
+  private readonly mutants = { judged: 0, admitted: 0 };
 
   receive(event: RunEvent): void {
     switch (event.kind) {
@@ -67,6 +69,8 @@ class Progress {
       case "iteration":
         this.last = event;
         this.durations.push(event.seconds);
+        this.mutants.judged += event.metrics.mutants ?? 0;
+        this.mutants.admitted += event.metrics.mutantsAdmitted ?? 0;
         return;
       case "evaluation":
         this.held = event;
@@ -93,7 +97,7 @@ class Progress {
     return [
       `iteration ${stage?.iteration ?? this.start.from} of ${this.start.iterations}   ${stageText(stage)}   ${rate === undefined || rate === 0 ? "" : `${Math.round(rate)} tokens/s`}`,
       `${duration(now)} so far${left === undefined ? "" : `, about ${duration(left)} left`}`,
-      `r_plain ${decimal(metrics?.rPlain)}   r_hint ${decimal(metrics?.rHint)}   regret ${plusMinus(metrics?.regret)}   learnable ${percent(metrics?.learnableShare)}   admitted ${metrics === undefined ? "–" : `${metrics.admitted}/${metrics.candidates}`}`,
+      `r_plain ${decimal(metrics?.rPlain)}   r_hint ${decimal(metrics?.rHint)}   regret ${plusMinus(metrics?.regret)}   learnable ${percent(metrics?.learnableShare)}   admitted ${metrics === undefined ? "–" : `${metrics.admitted}/${metrics.candidates}`}${mutantText(this.mutants)}`,
       heldOut(this.held),
     ];
   }
@@ -104,6 +108,7 @@ const stageNames: Record<Stage, string> = {
   design: "designing",
   gates: "gates",
   hints: "hints",
+  mutants: "mutants",
   play: "playing",
   update: "updating",
   checkpoint: "saving",
@@ -112,6 +117,11 @@ const stageNames: Record<Stage, string> = {
 
 function stageText(stage: Extract<RunEvent, { kind: "stage" }> | undefined): string {
   return stage === undefined ? "starting" : `${stageNames[stage.stage]} ${stage.done}/${stage.total}`;
+}
+
+/** Nothing in a run without mutants. */
+function mutantText({ judged, admitted }: { readonly judged: number; readonly admitted: number }): string {
+  return judged === 0 ? "" : `, of mutants ${admitted}/${judged}`;
 }
 
 function heldOut(event: Extract<RunEvent, { kind: "evaluation" }> | undefined): string {
@@ -127,7 +137,7 @@ function describe(event: RunEvent, progress: Progress, now: number): string | un
     case "iteration": {
       const { metrics } = event;
       const left = progress.left();
-      return `${duration(now)}  iteration ${event.iteration}: r_plain ${decimal(metrics.rPlain)} r_hint ${decimal(metrics.rHint)} regret ${plusMinus(metrics.regret)} learnable ${percent(metrics.learnableShare)} admitted ${metrics.admitted}/${metrics.candidates} families ${metrics.families} designer ${decimal(metrics.designerReward)}  ${decimal(event.seconds, 1)} s${left === undefined ? "" : `, about ${duration(left)} left`}`;
+      return `${duration(now)}  iteration ${event.iteration}: r_plain ${decimal(metrics.rPlain)} r_hint ${decimal(metrics.rHint)} regret ${plusMinus(metrics.regret)} learnable ${percent(metrics.learnableShare)} admitted ${metrics.admitted}/${metrics.candidates}${mutantText({ judged: metrics.mutants ?? 0, admitted: metrics.mutantsAdmitted ?? 0 })} families ${metrics.families} designer ${decimal(metrics.designerReward)}  ${decimal(event.seconds, 1)} s${left === undefined ? "" : `, about ${duration(left)} left`}`;
     }
     case "evaluation":
       return `${duration(now)}  evaluation after ${event.iteration} iterations: ${heldOut(event)}`;

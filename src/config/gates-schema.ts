@@ -27,4 +27,5 @@ export const gatesSchema = z.strictObject({
   novelty: gate({ maxProgramSimilarity: share, maxTextSimilarity: share }),
   audit: gate({ seeds: count }),
   hint: gate({ maxChars: count, maxOverlap: share, minPairs: count, maxWinRate: share, freshSeeds: count }),
+  mutants: z.strictObject({ rate: share }).exactOptional(),
 });

@@ -104,6 +104,13 @@ export interface GatesConfig {
     /** Seeds on which a play that won too often on the probe seeds is measured again. */
     readonly freshSeeds: number;
   };
+  readonly mutants: {
+    /**
+     * Probability, for each candidate of a run, that a mutant of an admitted design is judged beside it, in [0, 1]. Mutants
+     * measure the gates while they work; they are never played, archived, paid or trained on.
+     */
+    readonly rate: number;
+  };
 }
 
 /** Defaults of every limit. */
@@ -127,4 +134,5 @@ export const defaultGates: GatesConfig = {
   novelty: { enabled: true, maxProgramSimilarity: 0.9, maxTextSimilarity: 0.8 },
   audit: { enabled: false, seeds: 2 },
   hint: { enabled: true, maxChars: 2000, maxOverlap: 0.6, minPairs: 4, maxWinRate: 0.5, freshSeeds: 24 },
+  mutants: { rate: 0 },
 };

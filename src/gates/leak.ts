@@ -2,11 +2,11 @@ import { deriveSeed } from "../core/seed.ts";
 import { type GateContext, solved, type SolvedSeed, solvedSeeds } from "./context.ts";
 import { shorten } from "./probe.ts";
 import { type Evidence, Rejection } from "./record.ts";
-import { isNumber, listedOptions, occurrences, plainTokens } from "./text.ts";
+import { isNumber, listedOptions, lowerTokens, occurrences, plainTokens } from "./text.ts";
 
 /**
  * Rejects a program whose first observation gives its solution away. A solution is compared as a run of whole words and
- * numbers (all its actions joined). A word or number that stands in the text is not by itself a leak: options are
+ * numbers (all its actions joined); one of neither as a run of its characters. A word or number that stands in the text is not by itself a leak: options are
  * listed, operands are printed. It is a leak
  * - `cue`: when a fixed place gives it away: it follows the first occurrence of the same one or two tokens ("answer is
  *   …"; `^` is the start of the text) on more than `maxShare` of the seeds, be it a word, a number or an option. The cue
@@ -48,7 +48,9 @@ interface Case {
 }
 
 function readCase({ seed, observation, solution }: SolvedSeed): Case {
-  return { seed, observation, text: plainTokens(observation), solution: plainTokens(solution.join(" ")) };
+  const told = solution.join(" ");
+  const plain = plainTokens(told);
+  return plain.length > 0 ? { seed, observation, text: plainTokens(observation), solution: plain } : { seed, observation, text: lowerTokens(observation), solution: lowerTokens(told) };
 }
 
 function commonestCue(cases: readonly Case[]): { readonly text: string; readonly count: number } | undefined {
@@ -72,5 +74,5 @@ function cuesOf(text: readonly string[], solution: readonly string[]): Set<strin
 }
 
 function isListed(observation: string, solution: readonly string[]): boolean {
-  return listedOptions(observation).some((option) => plainTokens(option).join(" ") === solution.join(" "));
+  return listedOptions(observation).some((option) => [plainTokens, lowerTokens].some((tokens) => tokens(option).join(" ") === solution.join(" ")));
 }

@@ -26,6 +26,13 @@ describe("gate necessary", () => {
     expect(rejectingGate(admission.record)?.evidence).toMatchObject({ seed: 0, actions: [expect.stringMatching(/^put \d+$/)], expected: expect.stringContaining("loss") as string });
   });
 
+  it("rejects a check that looks for the answer in the action, and says with which action", async () => {
+    const admission = await judge(necessaryPrograms.amongOthers, { sandbox });
+    expect(verdictOf(admission)).toBe("necessary: among-others");
+    expect(rejectingGate(admission.record)?.evidence).toMatchObject({ seed: 0, actions: [expect.stringMatching(/^\w+ \w+ \w+ \w+ \w+ \w+ \w+ \w+ \w+$/)], answersTogether: 8, answersTogetherWin: 8 });
+    expect(verdictOf(await judge(necessaryPrograms.amongOthers.replace("self.key in action", "self.key == action.strip()"), { sandbox }))).toBe("admitted");
+  });
+
   it("lets pass a solution of which one step is necessary, unless more are asked for", async () => {
     const admission = await judge(necessaryPrograms.oneNeeded, { sandbox });
     expect(verdictOf(admission)).toBe("admitted");

@@ -7,13 +7,15 @@ import { type Evidence, Rejection } from "./record.ts";
 /**
  * Rejects a program whose solution is not what wins:
  * - `redundant`: on no probe seed are there `minNecessarySteps` steps whose removal makes the solution lose;
- * - `other-seed`: solutions of other probe seeds win too often where they differ from the seed's own.
+ * - `other-seed`: solutions of other probe seeds win too often where they differ from the seed's own;
+ * - `among-others`: an action that names the answers of two other seeds around the seed's own wins too often: the check
+ *   looks for the answer in the action, so that naming many answers wins. Only where solutions have one action.
  */
 export async function necessary(context: GateContext): Promise<Evidence> {
   const notApplicable = await withoutActions(context);
   if (notApplicable !== undefined) return { notApplicable };
   const cases = await solvedSeeds(context);
-  return { ...(await withStepsRemoved(context, cases)), ...(await withOtherSolutions(context, cases)) };
+  return { ...(await withStepsRemoved(context, cases)), ...(await withOtherSolutions(context, cases)), ...(await withAnswersTogether(context, cases)) };
 }
 
 /** Plays every solution of two and more steps once without each of its steps. */
@@ -50,6 +52,29 @@ async function withOtherSolutions(context: GateContext, cases: readonly SolvedSe
     seed: winner.seed,
     actions: winner.actions.map(shorten),
     expected: "a loss, since these actions are the solution of another seed",
+    got: outcome(winner),
+  });
+}
+
+/** Plays on every seed whose solution is one action that action between those of two other seeds. */
+async function withAnswersTogether(context: GateContext, cases: readonly SolvedSeed[]): Promise<Evidence> {
+  const { maxOtherSeedWinRate } = context.config.necessary;
+  const answers = [...new Set(cases.flatMap(({ solution: [answer = "", ...more] }) => (more.length === 0 ? [answer] : [])))];
+  const plays = cases.flatMap(({ seed, solution: [own = "", ...more] }): Play[] => {
+    const [before, after = before] = more.length > 0 || own === "" ? [] : answers.filter((other) => !other.includes(own) && !own.includes(other));
+    const action = `${before} ${own} ${after}`;
+    return before === undefined || action.length > context.sandbox.limits.maxActionChars ? [] : [{ seed, player: script([action]) }];
+  });
+  const traces = await context.run(plays);
+  const winners = traces.filter(({ won }) => won);
+  const evidence = { answersTogether: traces.length, answersTogetherWin: winners.length };
+  const [winner] = winners;
+  if (winner === undefined || winners.length <= maxOtherSeedWinRate * traces.length) return evidence;
+  throw new Rejection("among-others", `An action that names the answers of three seeds wins ${winners.length} of ${traces.length} plays; at most ${maxOtherSeedWinRate} of them may, or naming many answers wins.`, {
+    ...evidence,
+    seed: winner.seed,
+    actions: winner.actions.map(shorten),
+    expected: "a loss, since the action names several answers",
     got: outcome(winner),
   });
 }

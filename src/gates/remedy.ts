@@ -1,3 +1,4 @@
+import type { Language } from "../core/environment.ts";
 import type { GateId } from "./config.ts";
 import type { GateResult } from "./record.ts";
 
@@ -31,8 +32,20 @@ const byFailure: Readonly<Record<string, string>> = {
   denied: "Use the standard library only, without files, network, processes and the host.",
 };
 
+/** Where the remedy is another one in TypeScript, by gate or failure. */
+const inTypescript: Readonly<Record<string, string>> = {
+  extract: "Put the whole program into one closed block that begins with ```typescript.",
+  load: "Write `export default class` with reset(seed) and step(action) that can be constructed without arguments, and do nothing but definitions at import.",
+  shape: "reset returns { observation }; step returns { observation, reward, terminated, truncated }. Texts are not empty, rewards are finite.",
+  determinism: "Draw every random choice from new Random(seed) in reset, keep state on this only and set all of it in reset; nothing in statics or in the module.",
+  exit: "Do not leave the interpreter.",
+  denied: "Use the language alone, without imports, files, network, processes and the host.",
+};
+
 /** What a person can do about a rejection. */
-export function remedyOf({ id, code }: GateResult): string {
+export function remedyOf({ id, code }: GateResult, language: Language = "python"): string {
+  const own = language === "typescript" ? (inTypescript[code] ?? (byFailure[code] === undefined ? inTypescript[id] : undefined)) : undefined;
+  if (own !== undefined) return own;
   if (id === "load" && code === "raise") return "Correct what is raised when the program is loaded or constructed without arguments.";
   return byFailure[code] ?? byGate[id];
 }

@@ -20,6 +20,11 @@ export function plainTokens(text: string): string[] {
     .map((token) => token.toLowerCase());
 }
 
+/** All tokens, lower case: what is compared where an answer is made of other characters only. */
+export function lowerTokens(text: string): string[] {
+  return textTokens(text).map((token) => token.toLowerCase());
+}
+
 /** Every position at which `needle` stands in `haystack` as a run of whole tokens. An empty needle stands nowhere. */
 export function occurrences(haystack: readonly string[], needle: readonly string[]): number[] {
   if (needle.length === 0) return [];

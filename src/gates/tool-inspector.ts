@@ -1,3 +1,5 @@
+import type { Program } from "../core/environment.ts";
+import { codeMatches, spliced } from "./code-mask.ts";
 import { Rejection } from "./record.ts";
 
 /** What a tool's schema and its method say. */
@@ -34,14 +36,38 @@ export interface Look {
 export const describe = "\u0001look";
 
 /**
- * The program's own source and an entry class that plays it and shows what is inside: it forwards every action to the
- * program and returns a `Look` as JSON. So that inspection needs nothing but the program's usual contract.
+ * The program with one more class, its new entry, that plays it and shows what is inside: it forwards every action to the
+ * program and returns a `Look` as JSON. So that inspection needs nothing but the program's usual contract. `entry` names
+ * the program's own class.
  */
-export function inspector(source: string, entry: string): string {
-  return `${source}\n\n${inspectorSource.replaceAll("ENTRY", entry)}`;
+export function inspector({ language, source }: Program, entry: string): Program {
+  return { language, source: language === "python" ? `${source}\n\n${pythonInspector.replaceAll("ENTRY", entry)}` : typescriptInspector(source, entry) };
 }
 
-const inspectorSource = `
+/** What tells that a program may be one of tool use, before it is run. */
+export const toolBases: Readonly<Record<Program["language"], string>> = { python: "ToolUseBaseEnv", typescript: "ToolUseBase" };
+
+/** The default export becomes a plain declaration; `spadeInspect` is `sandbox/guest/inspect.ts`. */
+function typescriptInspector(source: string, entry: string): string {
+  const [exported] = codeMatches(source, "typescript", /\bexport\s+default\s+(?:class\b(?:\s+(?!extends\b)[\w$]+)?)?/g);
+  const declared = exported?.text.replace(/^export\s+default\s+/, "") ?? "";
+  const anonymous = declared === "class";
+  const plain = exported === undefined ? source : spliced(source, exported, anonymous ? "class SpadeEntry" : declared === "" ? "void " : declared);
+  return `${plain}
+export default class SpadeToolInspectorEnv {
+  reset(seed) {
+    this.inner = new ${anonymous ? "SpadeEntry" : entry}();
+    this.inner.reset(seed);
+    return { observation: "ready" };
+  }
+  step(action) {
+    return { observation: spadeInspect(this.inner, action === "\\u0001look" ? undefined : action), reward: 0, terminated: false, truncated: false };
+  }
+}
+`;
+}
+
+const pythonInspector = `
 class SpadeToolInspectorEnv:
     def reset(self, seed=None):
         self.inner = ENTRY()

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ObservedSandbox } from "../sandbox/pool.ts";
-import { openProgram, openTestSandbox } from "../sandbox/test-sandbox.ts";
+import { languageOf, openProgram, openTestSandbox } from "../sandbox/test-sandbox.ts";
 import { defaultGates } from "./config.ts";
 import { gateContext } from "./context.ts";
 import { type Evidence, Rejection } from "./record.ts";
@@ -15,7 +15,7 @@ afterAll(() => sandbox.close());
 /** The gate's evidence, or its rejection's code and message. */
 async function judge(source: string): Promise<Evidence | string> {
   const handle = await openProgram(sandbox, source);
-  const context = gateContext({ config: { ...defaultGates, probeSeeds: 4 }, sandbox, program: { language: "python", source }, handle, document: "", archive: [], seed: 1, clock: () => 0 });
+  const context = gateContext({ config: { ...defaultGates, probeSeeds: 4 }, sandbox, program: { language: languageOf(source), source }, handle, document: "", archive: [], seed: 1, clock: () => 0 });
   try {
     return await toolUse(context);
   } catch (error) {
@@ -93,5 +93,72 @@ describe("gate tool-use", () => {
 
   it("does not concern other programs", async () => {
     expect(await judge("class A:\n    def reset(self, seed=None): return 'a'\n    def step(self, action): return 'x', 0.0, True, False, {}\n")).toHaveProperty("notApplicable");
+  });
+});
+
+const typescript = `
+export default class LampsEnv extends ToolUseBase {
+  maxTurns = 6;
+
+  reset(seed: number) {
+    const [first, second] = new Random(seed).sample(["hall", "porch", "attic"], 2);
+    this.plan = [first, second];
+    this.state = { lit: [], dimmed: "" };
+    this.userMessages = [\`Light the \${first}.\`, \`Now the \${second}.\`];
+    this.messageCriteria = [(s) => s.lit.includes(first), (s) => s.lit.includes(second)];
+    const room = { type: "string", enum: ["hall", "porch", "attic"] };
+    this.schemas = [
+      { type: "function", function: { name: "light", parameters: { type: "object", properties: { room, level: { type: "integer" } }, required: ["room"] } } },
+      { type: "function", function: { name: "dim", parameters: { type: "object", properties: { room }, required: ["room"] } } },
+    ];
+    return this.begin("A house with lamps.");
+  }
+
+  tool_light({ room, level = 5 }: { room: string; level?: number }) {
+    this.state.lit.push(room);
+    return "lit";
+  }
+
+  tool_dim(given: { room: string }) {
+    this.state.dimmed = given.room;
+    return "dimmed";
+  }
+
+  solution() {
+    return this.plan.map((room: string) => \`<tool_call>\${JSON.stringify({ name: "light", arguments: { room } })}</tool_call>\`);
+  }
+}
+`;
+
+describe("gate tool-use, TypeScript", () => {
+  it("admits a sound program and says what it looked at, however it is exported", async () => {
+    const evidence = { seeds: 4, tools: 2, criteria: [2, 2, 2, 2] };
+    expect(await judge(typescript)).toEqual(evidence);
+    expect(await judge(typescript.replace("class LampsEnv extends", "class extends"))).toEqual(evidence);
+    expect(await judge(`${typescript.replace("export default class", "class")}export default LampsEnv;\n`)).toEqual(evidence);
+    expect(await judge(typescript.replace("export default class", "export class"))).toEqual(evidence);
+  });
+
+  it.each([
+    ["a criterion that raises", "s.lit.includes(second)]", "s.lamps.includes(second)]", "criterion-raises: Criterion 2 raises on seed 0 after 0 actions: TypeError"],
+    ["a criterion that holds at reset", "lit: []", "lit: [first]", "criterion-held: Criterion 1 holds at reset on seed 0"],
+    ["a criterion that never holds", "s.lit.includes(second)]", 's.lit.length === "2"]', "criterion-never: Criterion 2 never holds"],
+    ["criteria out of order", "[(s) => s.lit.includes(first), (s) => s.lit.includes(second)]", "[(s) => s.lit.includes(second), (s) => s.lit.includes(first)]", "criterion-order"],
+    ["a message without a criterion", ", (s) => s.lit.includes(second)]", "]", "criteria-count: 2 messages have 1 criteria"],
+    ["a schema without a method", "tool_dim(", "dim(", "tool-missing: Tool dim"],
+    ["a method without a schema", "  tool_dim(", "  tool_blink() {\n    return 1;\n  }\n\n  tool_dim(", "tool-undeclared: Method tool_blink"],
+    ["another parameter in the head", "({ room, level = 5 }", "({ place, level = 5 }", "tool-parameters: Tool light declares (room, level) but its method takes (place, level)"],
+    ["another parameter in the body", "= given.room", "= given.place", "tool-parameters: Tool dim declares (room) but its method takes (place)"],
+    ["an optional parameter declared required", 'required: ["room"] } } },\n      { type', 'required: ["room", "level"] } } },\n      { type', "tool-required: Tool light"],
+    ["a parameter of no known type", '{ type: "integer" }', '{ type: "int" }', "tool-type: Parameter level"],
+    ["an enum of another type", '["hall", "porch", "attic"] }', "[1, 2] }", "tool-enum: Tool light"],
+    ["an enum that leaves out what the solution needs", '["hall", "porch", "attic"] }', '["hall", "porch", "stairs"] }', "solution-call"],
+  ] as const)("rejects %s", async (_name, from, to, verdict) => {
+    expect(typescript).toContain(from);
+    expect(await judge(typescript.replace(from, to))).toEqual(expect.stringContaining(verdict));
+  });
+
+  it("does not concern a program whose entry class is none of tool use", async () => {
+    expect(await judge('// no ToolUseBase\nexport default class { reset() { return "a"; } step() { return { observation: "x", reward: 0, terminated: true, truncated: false }; } solution() { return ["x"]; } }')).toEqual({ notApplicable: "the entry class does not derive from ToolUseBase" });
   });
 });

@@ -3,10 +3,10 @@ import { type GateContext, type SolvedSeed, solvedSeeds } from "./context.ts";
 import { need, shorten } from "./probe.ts";
 import { withoutActions } from "./profile.ts";
 import { type Evidence, Rejection } from "./record.ts";
-import { describe, inspector, type Look, readLook, type Tool } from "./tool-inspector.ts";
+import { describe, inspector, type Look, readLook, type Tool, toolBases } from "./tool-inspector.ts";
 
 /**
- * Deterministic checks of a program that derives from `ToolUseBaseEnv` (gates.md, section 1): every criterion can be
+ * Deterministic checks of a program that derives from `ToolUseBaseEnv` or `ToolUseBase` (gates.md, section 1): every criterion can be
  * evaluated, is false at reset and becomes true in order, one per message, under the replayed solution; tool schemas
  * equal the signatures of their methods; the solution's calls respect `required` and `enum`; distractors exist.
  * Not applicable to other programs.
@@ -17,14 +17,15 @@ export async function toolUse(context: GateContext): Promise<Evidence> {
   const limits = context.config["tool-use"];
   const proseOnly = await withoutActions(context);
   if (proseOnly !== undefined) return { notApplicable: proseOnly };
-  if (program.language !== "python" || !program.source.includes("ToolUseBaseEnv")) return { notApplicable: "the program does not use ToolUseBaseEnv" };
-  const opened = need(await sandbox.open({ language: "python", source: inspector(program.source, handle.facts.entry) }), "inspection", {});
+  const base = toolBases[program.language];
+  if (!program.source.includes(base)) return { notApplicable: `the program does not use ${base}` };
+  const opened = need(await sandbox.open(inspector(program, handle.facts.entry)), "inspection", {});
   try {
     const seeds = (await solvedSeeds(context)).slice(0, limits.seeds);
     const looks: Look[] = [];
     for (const solved of seeds) {
       const replay = await inspectReplay(opened, solved);
-      if (replay === undefined) return { notApplicable: "the entry class does not derive from ToolUseBaseEnv" };
+      if (replay === undefined) return { notApplicable: `the entry class does not derive from ${base}` };
       judgeTools(replay.start, solved.seed);
       judgeGoal(replay.start, solved.seed);
       judgeCalls(replay, solved.seed);

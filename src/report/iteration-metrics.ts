@@ -12,6 +12,8 @@ export interface IterationRows {
   /** Regret per environment that had enough completed episodes in both arms. */
   readonly regrets: readonly { readonly environmentId: string; readonly regret: number }[];
   readonly designerRewards: readonly number[];
+  /** Verdicts on mutants that were judged beside the candidates. */
+  readonly mutants: readonly { readonly verdict: "rejected" | "admitted" | "equal" | "incomparable" }[];
 }
 
 export interface CandidateRow {
@@ -41,6 +43,9 @@ export interface IterationMetrics {
   readonly admittedShare?: number;
   /** Rejections by gate. */
   readonly gateFunnel: Readonly<Record<string, number>>;
+  /** Mutants judged beside the candidates that differ from their originals, and those of them that were admitted; absent when there were none. */
+  readonly mutants?: number;
+  readonly mutantsAdmitted?: number;
   readonly rPlain?: number;
   readonly rHint?: number;
   readonly regret?: Estimate;
@@ -72,12 +77,15 @@ export function iterationMetrics(rows: IterationRows): IterationMetrics {
   const share = (test: (rate: number) => boolean): number | undefined => mean(known.map((rate) => Number(test(rate))));
   const spread = diversity(rows.environments.map((environment) => environment.source));
   const novelty = rows.environments.map((environment) => environment.novel).filter((novel) => novel !== undefined);
+  const mutants = rows.mutants.filter(({ verdict }) => verdict === "rejected" || verdict === "admitted");
   const column = (pick: (environment: EnvironmentRow) => number): number | undefined => mean(rows.environments.map(pick));
   return dropAbsent({
     candidates: rows.candidates.length,
     admitted: rows.candidates.filter((candidate) => candidate.admitted).length,
     admittedShare: mean(rows.candidates.map((candidate) => Number(candidate.admitted))),
     gateFunnel: countBy(rows.candidates.map((candidate) => candidate.rejectedBy).filter((gate) => gate !== undefined)),
+    mutants: mutants.length === 0 ? undefined : mutants.length,
+    mutantsAdmitted: mutants.length === 0 ? undefined : mutants.filter(({ verdict }) => verdict === "admitted").length,
     rPlain: meanReturn(rows.episodes, "plain"),
     rHint: meanReturn(rows.episodes, "hint"),
     regret: meanEstimate(rows.regrets.map((row) => row.regret)),

@@ -21,6 +21,29 @@ export interface StoredFacts {
 /** Kind of the event that names the environments an iteration replayed from the archive. */
 export const replayedEvent = "replayed";
 
+/** Kind of the event that tells of a mutant judged beside the candidates; its data is a `JudgedMutant`. */
+export const mutantEvent = "mutant";
+
+/** What the gates said of a program with a planted fault. */
+export interface JudgedMutant {
+  /** The candidate that it was judged beside. */
+  readonly beside: string;
+  /** The admitted design that it was made of. */
+  readonly of: string;
+  /** Id of the mutation operator. */
+  readonly operator: string;
+  /** `equal` and `incomparable`: admitted, but not known to differ from its original; not scored. */
+  readonly verdict: "rejected" | "admitted" | "equal" | "incomparable";
+  /** The gate that rejected it, and its code. */
+  readonly gate?: string;
+  readonly code?: string;
+}
+
+/** The mutants of one committed iteration, or of all. */
+export function judgedMutants(store: RunStore, iteration?: number): JudgedMutant[] {
+  return [...store.rows("events", iteration === undefined ? undefined : { iteration })].filter(({ kind }) => kind === mutantEvent).map(({ data }) => data as JudgedMutant);
+}
+
 /** Reads the rows that one committed iteration's metrics are computed from; replayed environments are left out. */
 export function readIterationRows(store: RunStore, iteration: number): IterationRows {
   const replayed = new Set([...store.rows("events", { iteration })].filter(({ kind }) => kind === replayedEvent).flatMap(({ data }) => (data as { environmentIds: string[] }).environmentIds));
@@ -41,6 +64,7 @@ export function readIterationRows(store: RunStore, iteration: number): Iteration
       const estimate = pairedRegret(returns, { minEpisodesPerArm: 2, confidence: 0.95 });
       return estimate === undefined ? [] : [{ environmentId, regret: estimate.mean }];
     }),
+    mutants: judgedMutants(store, iteration),
     designerRewards: [...store.rows("rewards", { iteration })].filter((row) => row.role === "designer" && (admitted.has(row.subjectId) || played.has(row.subjectId))).map((row) => row.reward),
   };
 }

@@ -22,7 +22,8 @@ export async function openProgram(sandbox: Sandbox, source: string, lane?: numbe
   return valueOf(await sandbox.open({ language: languageOf(source), source }, lane === undefined ? {} : { lane }));
 }
 
-function languageOf(source: string): Language {
+/** The language of a test program: one that exports something is TypeScript. */
+export function languageOf(source: string): Language {
   return /\bexport (?:default|class|const|\{)/.test(source) ? "typescript" : "python";
 }
 

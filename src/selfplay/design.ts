@@ -69,7 +69,7 @@ function rejectionOf({ admission }: Design): Pick<Pending, "rejection"> {
 }
 
 /** What gate `novelty` compares with: the environments admitted in committed iterations, so that a resumed run sees the same ones. */
-function earlierPrograms({ gates, store }: Dependencies): ArchivedProgram[] {
+export function earlierPrograms({ gates, store }: Dependencies): ArchivedProgram[] {
   if (!gates.novelty.enabled) return [];
   return [...storedEnvironments(store)].flatMap(({ id, facts }) => (facts.fingerprint === undefined ? [] : [{ id, ...facts.fingerprint }]));
 }

@@ -2,7 +2,7 @@ import type { StoredScore } from "../evaluation/stored.ts";
 import type { IterationMetrics } from "../report/iteration-metrics.ts";
 
 /** Stages of an iteration, in order, and the work around it. */
-export type Stage = "prepare" | "design" | "gates" | "hints" | "play" | "update" | "checkpoint" | "evaluate";
+export type Stage = "prepare" | "design" | "gates" | "hints" | "mutants" | "play" | "update" | "checkpoint" | "evaluate";
 
 /** What happens in a run while it happens. `seconds` are for people and never enter the record's digest. */
 export type RunEvent =

@@ -10,6 +10,7 @@ import type { IterationWriter } from "../storage/iteration-writer.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { admittedEnvironments, type AdmittedDesign, type Design, isAdmitted, writeDesigns, writeHints } from "./design.ts";
 import type { Window, WindowEnvironment } from "./measure.ts";
+import { judgeMutants } from "./mutants.ts";
 import { type ArchivedTask, recordDesigns, storedFacts } from "./record.ts";
 import type { LoopState } from "./state.ts";
 
@@ -34,6 +35,7 @@ export async function openWindow(iteration: number, state: LoopState, deps: Depe
   const environments = [...admitted.map((design) => windowEnvironment(design, state, deps)), ...replayed];
   if (admitted.length === 0) writer.addEvent("nothing-admitted", { candidates: designs.length });
   recordReplayed(writer, environments);
+  await judgeMutants(iteration, designs, deps, writer);
   const trajectories = new Map(designs.map((design) => [design.id, design.trajectory]));
   return { window: { bornAt: iteration, environments, rejected }, trajectories: () => trajectories };
 }

@@ -47,12 +47,15 @@ export const resourceFaults: readonly MutationOperator[] = [
   wrapping({ id: "forbidden-import", fault: "a forbidden module is imported", python: { prelude: ["import socket"] }, typescript: { prelude: ['import fs from "node:fs";', "fs.readdirSync;"] } }),
 ];
 
-/** Faults by which a trace depends on more than seed and actions. */
+/**
+ * Faults by which a trace depends on more than seed and actions. Addresses, set order and entropy are faults of Python
+ * only: in TypeScript there are no addresses, sets keep their order, and `Math.random` is a function of the seed.
+ */
 export const stateFaults: readonly MutationOperator[] = [
   wrapping({ id: "class-state", fault: "moves are counted in the class, over all episodes", python: { members: ["moves_ = []"], afterStep: ["self.moves_.append(action)", 'text = f"{text} ({len(self.moves_)} moves)"'] }, typescript: { members: ["static moves_ = 0;"], afterStep: ["text = `${text} (${++MutantEnv.moves_} moves)`;"] } }),
   wrapping({ id: "reset-only-once", fault: "a second reset does nothing", python: { members: ["first_ = None"], beforeReset: ["if self.first_ is not None: return self.first_, {}"], afterReset: ["self.first_ = text"] }, typescript: { members: ["first_;"], beforeReset: ["if (this.first_ !== undefined) return { observation: this.first_ };"], afterReset: ["this.first_ = text;"] } }),
   before("turns-survive-reset", "after five steps of all episodes together the game is lost", ['if self.calls_ > 5: return "No more turns.", 0.0, True, False, {}'], ['if (this.calls_ > 5) return { observation: "No more turns.", reward: 0, terminated: true, truncated: false };']),
   wrapping({ id: "address-in-text", fault: "steps show an address in memory", python: { afterStep: ['text = f"{text} <{id(self):x}>"'] } }),
   wrapping({ id: "set-order", fault: "steps list a set whose order depends on addresses", python: { prelude: ["class Mark:", "    def __init__(self, name):", "        self.name = name", ""], afterStep: ['text = text + " " + "".join(mark.name for mark in {Mark(name) for name in "abcdefghijklmnop"})'] } }),
-  wrapping({ id: "entropy", fault: "steps show random bytes", python: { prelude: ["import os"], afterStep: ['text = f"{text} {os.urandom(4).hex()}"'] }, typescript: { afterStep: ["text = `${text} ${Math.random()}`;"] } }),
+  wrapping({ id: "entropy", fault: "steps show random bytes", python: { prelude: ["import os"], afterStep: ['text = f"{text} {os.urandom(4).hex()}"'] } }),
 ];

@@ -52,12 +52,18 @@ export const checkFaults: readonly MutationOperator[] = [
 
 /** Faults in the criteria of tool-use programs with messages. */
 function criteriaFaults(): MutationOperator[] {
-  const planted = (id: string, fault: string, criterion: string): MutationOperator =>
-    wrapping({ id, fault, applies: ({ source }) => source.includes("_message_criteria"), python: { afterReset: [`if self._message_criteria: ${criterion}`] } });
+  const planted = (id: string, fault: string, [python, typescript]: readonly [string, string]): MutationOperator =>
+    wrapping({
+      ...{ id, fault, applies: ({ source }) => /_message_criteria|messageCriteria/.test(source) },
+      python: { afterReset: [`if self._message_criteria: ${python}`] },
+      typescript: { afterReset: [`if (this.messageCriteria.length > 0) ${typescript}`] },
+    });
+  const last = (id: string, fault: string, python: string, typescript: string): MutationOperator =>
+    planted(id, fault, [`self._message_criteria[-1] = lambda state: ${python}`, `this.messageCriteria = [...this.messageCriteria.slice(0, -1), (state) => ${typescript}];`]);
   return [
-    planted("criterion-of-wrong-type", "the last criterion compares the state with a number", "self._message_criteria[-1] = lambda state: state > 3"),
-    planted("criterion-unreachable", "the last criterion is never true", "self._message_criteria[-1] = lambda state: False"),
-    planted("criterion-held", "the last criterion is true before anything is done", "self._message_criteria[-1] = lambda state: True"),
-    planted("criterion-lost", "the last criterion is missing", "self._message_criteria.pop()"),
+    last("criterion-of-wrong-type", "the last criterion asks the state for what it does not have", "state > 3", "state.absent.length > 3"),
+    last("criterion-unreachable", "the last criterion is never true", "False", "false"),
+    last("criterion-held", "the last criterion is true before anything is done", "True", "true"),
+    planted("criterion-lost", "the last criterion is missing", ["self._message_criteria.pop()", "this.messageCriteria = this.messageCriteria.slice(0, -1);"]),
   ];
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import { readBank } from "./bank.ts";
-import { codeMask } from "./code-mask.ts";
+import { codeMask } from "../code-mask.ts";
 import { mutationOperators, operatorsOf } from "./operators.ts";
 import { wilson } from "./wilson.ts";
 

@@ -1,6 +1,6 @@
 import type { Program } from "../../core/environment.ts";
 import { Rng } from "../../core/seed.ts";
-import { codeMatches, spliced } from "./code-mask.ts";
+import { codeMatches, spliced } from "../code-mask.ts";
 import { wrapped, type Wrapper } from "./wrap.ts";
 
 /** Plants one fault in a program. */

@@ -57,6 +57,6 @@ export const oracleFaults: readonly MutationOperator[] = [
   wrapping({ id: "seed-frozen", fault: "every seed is taken as 7", python: { seed: "7" }, typescript: { seed: "7" } }),
   wrapping({ id: "seed-of-two", fault: "only whether the seed is even matters", python: { seed: "seed % 2" }, typescript: { seed: "seed % 2" } }),
   wrapping({ id: "seed-from-clock", fault: "the clock is the seed", python: { prelude: ["import time"], seed: "int(time.time())" }, typescript: { seed: "Math.floor(Date.now() / 1000)" } }),
-  rewriting({ id: "seed-dropped", fault: "the random source is seeded with 0", python: { pattern: /\b(?:random\.)?Random\(seed\)|\bself\.start\(seed\)/g, replacement: (found) => found.replace("(seed)", "(0)") } }),
+  rewriting({ id: "seed-dropped", fault: "the random source is seeded with 0", python: { pattern: /\b(?:random\.)?Random\(seed\)|\bself\.start\(seed\)/g, replacement: (found) => found.replace("(seed)", "(0)") }, typescript: { pattern: /\bnew Random\(seed\)|\bthis\.start\(seed\)/g, replacement: (found) => found.replace("(seed)", "(0)") } }),
   rewriting({ id: "random-global", fault: "the global random source is used and never seeded", python: { pattern: /\brandom\.Random\(seed\)/g, replacement: () => "random" } }),
 ];

@@ -1,4 +1,4 @@
-import { codeMatches, spliced } from "./code-mask.ts";
+import { codeMatches, spliced } from "../code-mask.ts";
 import { type MutationOperator, rewriting, wrapping } from "./operator.ts";
 
 /** Faults of the text of a program or reply: what does not load. */

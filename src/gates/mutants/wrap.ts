@@ -1,5 +1,5 @@
 import type { Program } from "../../core/environment.ts";
-import { codeMask, codeMatches } from "./code-mask.ts";
+import { codeMask, codeMatches } from "../code-mask.ts";
 
 /** Lines of code put around the methods of a program by a class that derives from its entry class. */
 export interface Wrapper {
@@ -92,7 +92,7 @@ function wrappedTypescript(source: string, base: string, wrapper: Wrapper): stri
     ...indented(["this.turn_ = 0;", ...beforeReset, `const made = super.reset(${seed});`, 'let text = typeof made === "string" ? made : made.observation;', ...afterReset, "return { observation: text };"], 4),
     "  }",
     "  step(action) {",
-    ...indented(["this.turn_++;", "this.calls_++;", ...beforeStep, "let { observation: text, reward, terminated, truncated } = super.step(action);", ...afterStep, "return { observation: text, reward, terminated, truncated };"], 4),
+    ...indented(["this.turn_++;", "this.calls_++;", ...beforeStep, "let { observation: text, reward, terminated, truncated, info } = super.step(action);", ...afterStep, "return { observation: text, reward, terminated, truncated, info };"], 4),
     "  }",
     ...(usesOracle(wrapper) ? ["  oracle_() {", "    return [super.solution()].flat().map(String);", "  }"] : []),
     ...(solution === undefined ? [] : ["  solution() {", ...indented(["let actions = this.oracle_();", ...solution, "return actions;"], 4), "  }"]),

@@ -9,6 +9,11 @@ export const necessaryPrograms = {
     reset: "a = rng.randint(11, 99)\nself.key = f'put {a}'\nreturn f'The baker bakes loaf {a} of many buns. Say that it is put away, with its number.', {}",
     step: "won = action.startswith('put ') and action[4:].isdecimal()\nreturn ('Right.' if won else 'Wrong.'), (1.0 if won else 0.0), True, False, {}",
   }),
+  /** The checker looks for the answer anywhere in the action. */
+  amongOthers: oneTurn({
+    reset: "boxes = rng.sample(['amber', 'olive', 'violet', 'white'], 3)\nweights = sorted(rng.sample(range(10, 99), 3))\nself.key = ' '.join(boxes)\nlines = ', '.join(sorted(f'{box} weighs {weight}' for box, weight in zip(boxes, weights)))\nreturn f'The baker has three boxes of buns: {lines}. Name them from the lightest to the heaviest.', {}",
+    step: "won = self.key in action\nreturn ('Right.' if won else 'Wrong.'), (1.0 if won else 0.0), True, False, {}",
+  }),
   /** One of two steps is needed: enough. */
   oneNeeded: `
 class LookFirst(TextGame):
@@ -24,6 +29,14 @@ class LookFirst(TextGame):
     def solution(self):
         return ["look", str(self.a + self.b)]
 `,
+} as const;
+
+const row = "row = ''.join(rng.choice('#.') for _ in range(12))\nself.key = row[::-1]\n";
+
+/** Programs for gate `leak` whose answers have neither words nor numbers. */
+export const rowPrograms = {
+  sound: oneTurn({ reset: `${row}return f'The baker reads a row of buns and gaps from the other end. The row: {row}', {}` }),
+  told: oneTurn({ reset: `${row}return f'The baker reads a row of buns and gaps from the other end. The row: {row} Read from there: {self.key}', {}` }),
 } as const;
 
 /** Programs as other pools have them. */

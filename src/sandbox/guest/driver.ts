@@ -5,6 +5,7 @@
  */
 import { boxed, same } from "./answers.ts";
 import { type ActionForm, observationOf, Refusal, resetValue, shown, solutionValue, stepValue, toolsValue } from "./border.ts";
+import { inspect } from "./inspect.ts";
 import { parse as parseAnswer, verify } from "./latex.ts";
 import { Random } from "./random.ts";
 import { TextGame } from "./text-game.ts";
@@ -43,6 +44,9 @@ const print = (...values: unknown[]): void => {
   if (printed > limits.maxOutputBytes) throw new Refusal("output", "a call printed more than it may");
 };
 Object.assign(globalThis, { TextGame, ToolUseBase, Random, same, boxed, parse: parseAnswer, verify, console: { log: print, info: print, warn: print, error: print, debug: print } });
+
+// For gate `tool-use`; a program cannot put another in its place.
+Object.defineProperty(globalThis, "spadeInspect", { value: inspect });
 
 /** Sets the limits, once, before there is a program. */
 export function configure(text: string): string {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { boxed, same } from "./answers.ts";
+import { parametersOf } from "./parameters.ts";
 import { Random } from "./random.ts";
 import { TextGame } from "./text-game.ts";
 
@@ -56,4 +57,16 @@ test("TextGame counts turns, judges and truncates as the Python one does", () =>
   expect(game.judge("5", 4)).toMatchObject({ observation: "Wrong.", reward: 0, terminated: true });
   game.start(5);
   expect(game.turn).toBe(0);
+});
+
+test.each([
+  ["tool_a() { return 1; }", [], []],
+  ['tool_a({ x, y = [1, 2], "z": w, u: v = "=>" }) {}', ["x", "y", "z", "u"], ["y", "u"]],
+  ["tool_a(args) { const { x, y = 2 } = args; return args.z + args['w'] + args?.v; }", ["z", "w", "v", "x", "y"], ["y"]],
+  ["tool_a(args) { return args.x ?? Object.keys(args); }", ["declared"], []],
+  ["(args) => args.x", ["x"], []],
+  ["async args => other.args.y + args.x", ["x"], []],
+  ["tool_a([x]) {}", ["declared"], []],
+])("parameters of %s", (text, names, defaults) => {
+  expect(parametersOf(text, ["declared"])).toEqual({ names, defaults });
 });

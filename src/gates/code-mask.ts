@@ -1,4 +1,4 @@
-import type { Language } from "../../core/environment.ts";
+import type { Language } from "../core/environment.ts";
 
 /**
  * The source with every character of a string or comment replaced by a space (line ends are kept), so that a position
