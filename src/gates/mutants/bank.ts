@@ -6,14 +6,15 @@ import type { MutantBase } from "./trial.ts";
 const suiteSchema = z.object({ programs: z.array(z.object({ file: z.string().regex(/^[\w-]+\.py$/) })).min(1) });
 
 /**
- * Reads the programs of `good`, `heldout` and `easy` in a folder, named `suite/file`, without those that only the foreign profile admits.
+ * Reads the programs of `good` and `easy` in a folder, named `suite/file`, without those that only the foreign profile admits. The
+ * held-out battery is not among them: it is made for measuring, with tasks of few options that a trivial policy often wins.
  * @throws gate.bank when a manifest or program cannot be read
  */
 export function readBank(environments: string): MutantBase[] {
   const good = readGoodBank(join(environments, "good")).filter(({ profile }) => profile === "own");
-  return [...good.map(({ file, program, document }) => ({ name: `good/${file}`, program, document })), ...readSuite(environments, "heldout"), ...readSuite(environments, "easy")];
+  return [...good.map(({ file, program, document }) => ({ name: `good/${file}`, program, document })), ...readEasy(environments)];
 }
 
-function readSuite(environments: string, suite: string): MutantBase[] {
-  return readPrograms("suite", join(environments, suite), suiteSchema).map(({ file, source }) => ({ name: `${suite}/${file}`, program: { language: "python", source } }));
+function readEasy(environments: string): MutantBase[] {
+  return readPrograms("suite", join(environments, "easy"), suiteSchema).map(({ file, source }) => ({ name: `easy/${file}`, program: { language: "python", source } }));
 }
