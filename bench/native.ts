@@ -1,6 +1,7 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { type Cost, share } from "./cost.ts";
 
 const directory = import.meta.dirname;
 const guestDirectory = join(directory, "..", "src", "sandbox", "guest");
@@ -41,13 +42,13 @@ export class NativeHarness {
     return this.ask({ op: "program", program, source, entry });
   }
 
-  /** Seconds of each of `count` loads: exec, construct, reset, three probe steps, reset. */
-  async loads(program: string, count: number): Promise<readonly number[]> {
-    return (await this.ask<{ seconds: number[] }>({ op: "loads", program, count })).seconds;
+  /** What one load takes, of `count`: exec, construct, reset, three probe steps, reset. */
+  async load(program: string, count: number): Promise<Cost> {
+    return share(await this.ask<Cost>({ op: "loads", program, count }), count);
   }
 
-  /** Seconds of playing lists of actions, and a digest of what was observed. `direct` is without the pool of threads. */
-  steps(program: string, mode: "batched" | "single" | "direct", plays: readonly ActionList[]): Promise<{ readonly seconds: number; readonly digest: string }> {
+  /** What playing lists of actions takes, and a digest of what was observed. `direct` is without the pool of threads. */
+  steps(program: string, mode: "batched" | "single" | "direct", plays: readonly ActionList[]): Promise<Cost & { readonly digest: string }> {
     return this.ask({ op: "steps", program, mode, plays });
   }
 

@@ -16,7 +16,7 @@ import os
 import platform
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from time import perf_counter
+from time import perf_counter, process_time
 from types import ModuleType
 
 STEP_TIMEOUT_SECONDS = 30
@@ -100,13 +100,11 @@ class Harness:
         return {}
 
     def loads(self, request):
-        """Seconds of each of `count` loads."""
-        seconds = []
+        """What `count` loads take together."""
+        started = clocks()
         for seed in range(request["count"]):
-            start = perf_counter()
             self.load(request["program"], seed)
-            seconds.append(perf_counter() - start)
-        return {"seconds": seconds}
+        return cost_since(started)
 
     def steps(self, request):
         """Plays lists of actions. `batched`: a step of every play at once; `single`: one after the other; `direct`: without the pool."""
@@ -114,7 +112,7 @@ class Harness:
         environments = self.started(request["program"], plays)
         records = [[] for _ in plays]
         submit = self.pool.submit
-        start = perf_counter()
+        started = clocks()
         if mode == "batched":
             for turn in range(max(len(play["actions"]) for play in plays)):
                 going = [i for i, play in enumerate(plays) if turn < len(play["actions"])]
@@ -125,7 +123,7 @@ class Harness:
             for environment, play, record in zip(environments, plays, records):
                 for action in play["actions"]:
                     record.append(environment.step(action) if mode == "direct" else submit(environment.step, action).result(timeout=STEP_TIMEOUT_SECONDS))
-        return {"seconds": perf_counter() - start, "digest": digest(records)}
+        return {**cost_since(started), "digest": digest(records)}
 
     def memory(self, request):
         """Resident bytes that `count` loaded environments take."""
@@ -134,6 +132,14 @@ class Harness:
         kept = [self.load(request["program"], seed) for seed in range(request["count"])]
         gc.collect()
         return {"bytes": resident_bytes() - before, "count": len(kept)}
+
+
+def clocks():
+    return perf_counter(), process_time()
+
+
+def cost_since(started):
+    return {"wallMs": 1000 * (perf_counter() - started[0]), "cpuMs": 1000 * (process_time() - started[1])}
 
 
 def digest(records):

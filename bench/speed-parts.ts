@@ -1,6 +1,5 @@
 /** What `speed.ts` measures: each function gives pairs of one measure, ours and native, on the same program and actions. */
 import { createHash } from "node:crypto";
-import { monotonicClock } from "../src/core/clock.ts";
 import { deriveSeed } from "../src/core/seed.ts";
 import { admit } from "../src/gates/admit.ts";
 import { defaultGates } from "../src/gates/config.ts";
@@ -8,13 +7,14 @@ import type { GoodProgram } from "../src/gates/good-bank.ts";
 import { openSandbox, type ObservedSandbox } from "../src/sandbox/pool.ts";
 import { residentBytesOf } from "../src/sandbox/processes.ts";
 import type { GuestResult, InstanceId, ProgramHandle, Sandbox, StepValue } from "../src/sandbox/sandbox.ts";
-import { createOne, openProgram, valueOf } from "../src/sandbox/test-sandbox.ts";
+import { openProgram, valueOf } from "../src/sandbox/test-sandbox.ts";
+import { type Cost, costOf, share } from "./cost.ts";
 import { type ActionList, NativeHarness } from "./native.ts";
 
 /** One program measured on both sides, one right after the other. */
 export interface Pair {
-  readonly ours: number;
-  readonly native: number;
+  readonly ours: Cost;
+  readonly native: Cost;
 }
 
 /** Both sides, and which of them goes first this time. */
@@ -36,7 +36,7 @@ const startRepeats = 5;
 const groupSize = 16;
 const noise = ["1", "look"];
 
-/** Measures taken of one program in one round. Times in milliseconds of one start or step, except where the name says otherwise. */
+/** Measures taken of one program in one round: what one start or one step took. */
 export interface ProgramPairs {
   readonly batchedStep: Pair;
   readonly singleStep: Pair;
@@ -53,34 +53,35 @@ export interface ProgramPairs {
 /** Starts and steps of one program. `neighbour` is another loaded program. */
 export async function measureProgram({ file, source }: Subject, neighbour: ProgramHandle, sides: Sides): Promise<ProgramPairs> {
   const { sandbox, harness } = sides;
-  const begin = monotonicClock();
-  const handle = await openProgram(sandbox, source);
-  const loadMs = monotonicClock() - begin;
+  const load = await costOf(sandbox.pids(), () => openProgram(sandbox, source));
+  const handle = load.value;
   try {
     await harness.add(file, source, handle.facts.entry);
     const plays = await drawPlays(handle);
-    const steps = plays.reduce((sum, { actions }) => sum + actions.length, 0);
     const few = plays.slice(0, singlePlays);
-    const fewSteps = few.reduce((sum, { actions }) => sum + actions.length, 0);
-    const batched = await paired(sides, () => playBatched(handle, plays), () => harness.steps(file, "batched", plays));
+    const batched = await paired(sides, () => playBatched(handle, plays, sandbox), () => harness.steps(file, "batched", plays));
     const direct = await harness.steps(file, "direct", plays);
-    const single = await paired(sides, () => playSingly(handle, few), () => harness.steps(file, "single", few));
-    const starts = await paired(sides, () => startTimes(handle, neighbour), async () => 1000 * median(await harness.loads(file, startRepeats)));
-    const perStep = ({ seconds }: { readonly seconds: number }, count: number): number => (1000 * seconds) / count;
-    const start = (ours: number): Pair => ({ ours, native: starts.native });
+    const single = await paired(sides, () => playSingly(handle, few, sandbox), () => harness.steps(file, "single", few));
+    const starts = await paired(sides, () => startCosts(handle, neighbour, sandbox), () => harness.load(file, startRepeats));
+    const perStep = (pair: Pair, played: readonly ActionList[]): Pair => ({ ours: share(pair.ours, stepsOf(played)), native: share(pair.native, stepsOf(played)) });
+    const start = (ours: Cost): Pair => ({ ours, native: starts.native });
     return {
-      batchedStep: { ours: perStep(batched.ours, steps), native: perStep(batched.native, steps) },
-      singleStep: { ours: perStep(single.ours, fewSteps), native: perStep(single.native, fewSteps) },
-      batchedAgainstDirect: { ours: perStep(batched.ours, steps), native: perStep(direct, steps) },
-      load: start(loadMs),
+      batchedStep: perStep(batched, plays),
+      singleStep: perStep(single, few),
+      batchedAgainstDirect: perStep({ ours: batched.ours, native: direct }, plays),
+      load: start(load),
       startOne: start(starts.ours.one),
       startInGroup: start(starts.ours.inGroup),
       startAfterSwitch: start(starts.ours.afterSwitch),
-      isSame: batched.ours.digest === batched.native.digest,
+      isSame: batched.ours.value === batched.native.digest,
     };
   } finally {
     await handle.close();
   }
+}
+
+function stepsOf(plays: readonly ActionList[]): number {
+  return plays.reduce((sum, { actions }) => sum + actions.length, 0);
 }
 
 async function paired<Ours, Native>({ oursFirst }: Sides, ours: () => Promise<Ours>, native: () => Promise<Native>): Promise<{ ours: Ours; native: Native }> {
@@ -125,17 +126,14 @@ function valuesOf(result: GuestResult<StepValue> | undefined): StepValue[] {
   return result?.ok === true ? [result.value] : [];
 }
 
-interface Played {
-  readonly seconds: number;
-  readonly digest: string;
+type Played = Cost & { readonly value: string };
+
+function playBatched(handle: ProgramHandle, plays: readonly ActionList[], sandbox: ObservedSandbox): Promise<Played> {
+  return played(handle, plays, sandbox, (instances) => playRounds(handle, instances, plays.map(({ actions }) => actions)));
 }
 
-async function playBatched(handle: ProgramHandle, plays: readonly ActionList[]): Promise<Played> {
-  return played(handle, plays, (instances) => playRounds(handle, instances, plays.map(({ actions }) => actions)));
-}
-
-async function playSingly(handle: ProgramHandle, plays: readonly ActionList[]): Promise<Played> {
-  return played(handle, plays, async (instances) => {
+function playSingly(handle: ProgramHandle, plays: readonly ActionList[], sandbox: ObservedSandbox): Promise<Played> {
+  return played(handle, plays, sandbox, async (instances) => {
     const records: StepValue[][] = [];
     for (const [i, { actions }] of plays.entries()) {
       const record: StepValue[] = [];
@@ -146,44 +144,37 @@ async function playSingly(handle: ProgramHandle, plays: readonly ActionList[]): 
   });
 }
 
-async function played(handle: ProgramHandle, plays: readonly ActionList[], play: (instances: readonly InstanceId[]) => Promise<StepValue[][]>): Promise<Played> {
+async function played(handle: ProgramHandle, plays: readonly ActionList[], sandbox: ObservedSandbox, play: (instances: readonly InstanceId[]) => Promise<StepValue[][]>): Promise<Played> {
   const instances = await createMany(handle, plays.length);
-  const start = monotonicClock();
-  const records = await play(instances);
-  const seconds = (monotonicClock() - start) / 1000;
+  const { value, ...cost } = await costOf(sandbox.pids(), () => play(instances));
   await handle.release(instances);
-  const lines = records.flat().map(({ observation, reward, terminated, truncated }) => [observation, reward.toFixed(6), terminated, truncated].join("\t"));
-  return { seconds, digest: createHash("sha256").update(lines.join("\n")).digest("hex") };
+  const lines = value.flat().map(({ observation, reward, terminated, truncated }) => [observation, reward.toFixed(6), terminated, truncated].join("\t"));
+  return { ...cost, value: createHash("sha256").update(lines.join("\n")).digest("hex") };
 }
 
-/** Milliseconds until a new episode's first observation is there, medians. */
-async function startTimes(handle: ProgramHandle, neighbour: ProgramHandle): Promise<{ readonly one: number; readonly inGroup: number; readonly afterSwitch: number }> {
-  await createOne(handle, 0).then(({ instance }) => handle.release([instance]));
-  const one = await startsOf(handle, 1, () => Promise.resolve());
-  const inGroup = await startsOf(handle, groupSize, () => Promise.resolve());
-  const afterSwitch = await startsOf(handle, 1, async () => neighbour.release(await createMany(neighbour, 1)));
-  return { one, inGroup, afterSwitch };
+/** What it takes until a new episode's first observation is there. */
+async function startCosts(handle: ProgramHandle, neighbour: ProgramHandle, sandbox: ObservedSandbox): Promise<{ readonly one: Cost; readonly inGroup: Cost; readonly afterSwitch: Cost }> {
+  await handle.release(await createMany(handle, 1));
+  const startsOf = async (count: number, before?: () => Promise<void>): Promise<Cost> => {
+    const total = { wallMs: 0, cpuMs: 0 };
+    for (let i = 0; i < startRepeats; i++) {
+      await before?.();
+      const { value, wallMs, cpuMs } = await costOf(sandbox.pids(), () => createMany(handle, count));
+      total.wallMs += wallMs;
+      total.cpuMs += cpuMs;
+      await handle.release(value);
+    }
+    return share(total, count * startRepeats);
+  };
+  return { one: await startsOf(1), inGroup: await startsOf(groupSize), afterSwitch: await startsOf(1, async () => neighbour.release(await createMany(neighbour, 1))) };
 }
 
-async function startsOf(handle: ProgramHandle, count: number, before: () => Promise<void>): Promise<number> {
-  const times: number[] = [];
-  for (let i = 0; i < startRepeats; i++) {
-    await before();
-    const start = monotonicClock();
-    const instances = await createMany(handle, count);
-    times.push((monotonicClock() - start) / count);
-    await handle.release(instances);
-  }
-  return median(times);
-}
-
-/** Milliseconds of all gates on a program, and of one load on the native side; and what the gates' steps alone take there. */
+/** All gates on a program, beside one load on the native side and beside the gates' own steps there, without a pool. */
 export interface GatePairs {
-  readonly gates: Pair;
-  /** Steps that the gates made, and the milliseconds of the same steps in plain CPython without a pool. */
+  readonly againstLoad: Pair;
+  readonly againstSteps: Pair;
+  /** Steps that the gates made. */
   readonly steps: number;
-  readonly nativeStepsMs: number;
-  readonly isAdmitted: boolean;
 }
 
 /** All gates on a program of the good bank, beside one load of the native side. */
@@ -194,14 +185,10 @@ export async function measureGates({ file, program, document, profile }: GoodPro
   const { recording, plays } = recorder(sandbox);
   const { facts, record } = await judge(recording);
   await harness.add(file, program.source, facts?.entry ?? "");
-  const timed = async (): Promise<number> => {
-    const start = monotonicClock();
-    await judge(sandbox);
-    return monotonicClock() - start;
-  };
-  const gates = await paired(sides, timed, async () => 1000 * median(await harness.loads(file, startRepeats)));
+  if (record.verdict !== "admitted") throw new Error(`${file} was not admitted: the time of all gates cannot be taken.`);
+  const againstLoad = await paired(sides, () => costOf(sandbox.pids(), () => judge(sandbox)), () => harness.load(file, startRepeats));
   const direct = await harness.steps(file, "direct", plays);
-  return { gates, steps: plays.reduce((sum, { actions }) => sum + actions.length, 0), nativeStepsMs: 1000 * direct.seconds, isAdmitted: record.verdict === "admitted" };
+  return { againstLoad, againstSteps: { ours: againstLoad.ours, native: direct }, steps: stepsOf(plays) };
 }
 
 /** The same sandbox, noting what is played in it. */
@@ -238,20 +225,22 @@ function recorder(sandbox: Sandbox): { readonly recording: Sandbox; readonly pla
   return { recording: { lanes: sandbox.lanes, limits: sandbox.limits, open, close: () => sandbox.close() }, plays };
 }
 
-/** MiB that `count` running instances take beyond the first: ours in the sandbox's child, natively in the harness. Each in a fresh process. */
-export async function measureMemory({ file, source }: Subject, options: { readonly instances: number; readonly python: string; readonly cacheDirectory?: string }): Promise<Pair> {
-  const { instances: count, python, cacheDirectory } = options;
+/** Bytes that running instances take beyond the first: ours in the sandbox's child, natively in the harness. Each in a fresh process. */
+export async function measureMemory({ file, source }: Subject, options: { readonly instances: number; readonly python: string; readonly cacheDirectory?: string }): Promise<{ readonly ours: number; readonly native: number }> {
+  const { instances, python, cacheDirectory } = options;
   const sandbox = await openSandbox({ lanes: 1, ...(cacheDirectory === undefined ? {} : { cacheDirectory }) });
   const harness = await NativeHarness.start(python);
   try {
     const handle = await openProgram(sandbox, source);
+    // Not measured: what the child compiles the first time.
+    await handle.release(await createMany(handle, groupSize));
     await createMany(handle, 1);
     const before = residentOf(sandbox);
-    await createMany(handle, count);
+    await createMany(handle, instances);
     const ours = residentOf(sandbox) - before;
     await harness.add(file, source, handle.facts.entry);
-    await harness.loads(file, 1);
-    return { ours: ours / 2 ** 20, native: (await harness.memory(file, count)) / 2 ** 20 };
+    await harness.load(file, 1);
+    return { ours, native: await harness.memory(file, instances) };
   } finally {
     harness.close();
     await sandbox.close();
