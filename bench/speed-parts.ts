@@ -6,7 +6,7 @@ import { defaultGates } from "../src/gates/config.ts";
 import type { GoodProgram } from "../src/gates/good-bank.ts";
 import { openSandbox, type ObservedSandbox } from "../src/sandbox/pool.ts";
 import { residentBytesOf } from "../src/sandbox/processes.ts";
-import type { GuestResult, InstanceId, ProgramHandle, Sandbox, StepValue } from "../src/sandbox/sandbox.ts";
+import type { GuestResult, InstanceId, Limits, ProgramHandle, Sandbox, StepValue } from "../src/sandbox/sandbox.ts";
 import { openProgram, valueOf } from "../src/sandbox/test-sandbox.ts";
 import { type Cost, costOf, share } from "./cost.ts";
 import { type ActionList, NativeHarness } from "./native.ts";
@@ -35,6 +35,13 @@ const singlePlays = 16;
 const startRepeats = 5;
 const groupSize = 16;
 const noise = ["1", "look"];
+/** On a busy machine a call may wait for seconds: no limit of wall time may end one here. */
+const patient: Partial<Limits> = { wallMsPerCall: 120_000, wallMsPerEpisode: 600_000, wallMsPerStart: 300_000 };
+
+/** A sandbox of one lane. */
+export function openPatientSandbox(cacheDirectory?: string): Promise<ObservedSandbox> {
+  return openSandbox({ lanes: 1, limits: patient, ...(cacheDirectory === undefined ? {} : { cacheDirectory }) });
+}
 
 /** Measures taken of one program in one round: what one start or one step took. */
 export interface ProgramPairs {
@@ -181,7 +188,7 @@ export interface GatePairs {
 export async function measureGates({ file, program, document, profile }: GoodProgram, sides: Sides): Promise<GatePairs> {
   const { sandbox, harness } = sides;
   const candidate = { id: file, text: program.source, extraction: { ok: true, program, repairs: [] }, document } as const;
-  const judge = (by: Sandbox) => admit(candidate, { sandbox: by, config: { ...defaultGates, profile }, seed: deriveSeed(1, "speed") });
+  const judge = (by: Sandbox) => admit(candidate, { sandbox: by, config: { ...defaultGates, profile, wallMsPerGate: 600_000 }, seed: deriveSeed(1, "speed") });
   const { recording, plays } = recorder(sandbox);
   const { facts, record } = await judge(recording);
   await harness.add(file, program.source, facts?.entry ?? "");
@@ -228,7 +235,7 @@ function recorder(sandbox: Sandbox): { readonly recording: Sandbox; readonly pla
 /** Bytes that running instances take beyond the first: ours in the sandbox's child, natively in the harness. Each in a fresh process. */
 export async function measureMemory({ file, source }: Subject, options: { readonly instances: number; readonly python: string; readonly cacheDirectory?: string }): Promise<{ readonly ours: number; readonly native: number }> {
   const { instances, python, cacheDirectory } = options;
-  const sandbox = await openSandbox({ lanes: 1, ...(cacheDirectory === undefined ? {} : { cacheDirectory }) });
+  const sandbox = await openPatientSandbox(cacheDirectory);
   const harness = await NativeHarness.start(python);
   try {
     const handle = await openProgram(sandbox, source);

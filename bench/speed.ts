@@ -3,11 +3,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type GoodProgram, readGoodBank } from "../src/gates/good-bank.ts";
-import { openSandbox } from "../src/sandbox/pool.ts";
 import { bankPrograms } from "../src/sandbox/testing/determinism.ts";
 import { openProgram } from "../src/sandbox/test-sandbox.ts";
 import { NativeHarness } from "./native.ts";
-import { type GatePairs, measureGates, measureMemory, measureProgram, median, type Pair, type ProgramPairs, type Sides, type Subject } from "./speed-parts.ts";
+import { type GatePairs, measureGates, measureMemory, measureProgram, median, openPatientSandbox, type Pair, type ProgramPairs, type Sides, type Subject } from "./speed-parts.ts";
 
 const usage = "node bench/main.ts speed [--rounds 3] [--programs 100] [--instances 1000] [--python python3] [--json]";
 const environments = join(import.meta.dirname, "..", "environments");
@@ -58,7 +57,7 @@ export interface SpeedReport {
 /** Measures everything. @throws Error when there is no Python to compare with. */
 export async function benchSpeed(options: SpeedOptions): Promise<SpeedReport> {
   const harness = await NativeHarness.start(options.python);
-  const sandbox = await openSandbox({ lanes: 1, ...(options.cacheDirectory === undefined ? {} : { cacheDirectory: options.cacheDirectory }) });
+  const sandbox = await openPatientSandbox(options.cacheDirectory);
   try {
     const subjects = evenly(bankPrograms(environments, ["good", "heldout"]).filter(({ language }) => language === "python"), options.programs);
     const bank = readGoodBank(join(environments, "good")).filter(({ program }) => program.language === "python");
