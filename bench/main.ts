@@ -5,6 +5,7 @@ const benchmarks: Readonly<Record<string, { readonly summary: string; readonly l
   hostile: { summary: "50 healthy episodes alone and beside hostile programs: speed, codes, lateness, growth, what is left", load: () => import("./hostile.ts") },
   null: { summary: "what a hint of no effect earns the designer, under each regret estimate", load: () => import("./null.ts") },
   sandbox: { summary: "time to start, load, step and switch programs in the sandbox", load: () => import("./sandbox.ts") },
+  speed: { summary: "the sandbox beside plain CPython that does what the reference does: steps, episode starts, gates, memory", load: () => import("./speed.ts") },
   study: { summary: "one table over several runs: first and last fifth, win rates before and after", load: () => import("./study.ts") },
 };
 

@@ -19,7 +19,8 @@ export function runSlice(
   const end = performance.now() + sliceMs;
   let bytes = 0;
   for (const [index, item] of items.entries()) {
-    onProgress(index);
+    // The parent has written 0 before it asked.
+    if (index > 0) onProgress(index);
     const outcome = runItem(item);
     outcomes.push(outcome);
     if ("trap" in outcome) break;

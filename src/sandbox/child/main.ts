@@ -12,6 +12,7 @@ import { bootPyodide, Interpreter } from "./interpreter.ts";
 import { bootQuickJs } from "./quickjs.ts";
 import { QuickJsGate } from "./quickjs-gate.ts";
 import { QuickJsServer } from "./quickjs-server.ts";
+import { residentBytes } from "./resident.ts";
 import { Server } from "./serve.ts";
 import { stripTypes } from "./strip-types.ts";
 
@@ -57,7 +58,7 @@ function answer(request: Request): Reply {
   if (request.kind === "load" && request.language === "typescript") scripts ??= bootScripts();
   else if (scripts?.has(request.kind === "restore" ? request.of : request.program) !== true) return server.answer(request);
   const start = { guestBytes: interpreter.bytes().length, switchMs: 0 };
-  return { ...start, ...scripts.answer(request), residentBytes: process.memoryUsage.rss() };
+  return { ...start, ...scripts.answer(request), residentBytes: residentBytes() };
 }
 
 function bootScripts(): QuickJsServer {

@@ -3,6 +3,7 @@ import type { Context, ContextStore } from "./context.ts";
 import { decodeContext, difference, digestOf, encodeContext, merged } from "./delta.ts";
 import { forkReply, metered, refusal, runSlice, tooLong, trapOf } from "./guest-call.ts";
 import type { Interpreter } from "./interpreter.ts";
+import { residentBytes } from "./resident.ts";
 
 /** State right after loading: no instances. */
 interface ProgramImage {
@@ -48,7 +49,7 @@ export class Server {
       lost,
       evicted: [...this.evicted],
       guestBytes: this.interpreter.bytes().length,
-      residentBytes: process.memoryUsage.rss(),
+      residentBytes: residentBytes(),
       switchMs: this.switchMs,
     };
   }

@@ -4,6 +4,7 @@
 the host; everything this module says is data to the host.
 """
 import ast
+import builtins
 import importlib
 import inspect
 import json
@@ -16,8 +17,9 @@ import spade_answers as answers
 import spade_border as border
 from spade_border import Refusal
 
-_decode = json.JSONDecoder().decode
-_encode = json.JSONEncoder(ensure_ascii=True, allow_nan=False).encode
+# The C parts of json without the Python around them: made once, and called for every step.
+_scan = json.scanner.c_make_scanner(json.JSONDecoder())
+_chunks = json.encoder.c_make_encoder(None, json.JSONEncoder().default, json.encoder.encode_basestring_ascii, None, ": ", ", ", False, False, False)
 _FILE = "<environment>"
 _NAME = "environment"
 _DENIED = frozenset(
@@ -99,6 +101,8 @@ class State:
     entry = None
     #: How `reset` takes its seed: "positional", "keyword" or "none".
     seed_style = "positional"
+    #: Whether the base classes are named in the source; they are made anew for each instance.
+    uses_games = False
     uses_tools = False
     #: What `step` takes: "boxed", the content of a box, or "tools", a whole reply.
     action_form = "boxed"
@@ -111,16 +115,40 @@ class Instance:
     __slots__ = ("module", "random", "object")
 
 
+#: Functions of `random` that are methods of its hidden instance, and the rest of the module.
+_RANDOM_METHODS = frozenset(name for name in random.__all__ if name[0].islower() and hasattr(random.Random, name))
+_RANDOM_REST = {name: value for name, value in random.__dict__.items() if name not in _RANDOM_METHODS and name != "_inst"}
+
+
 def _private_random():
+    """A module `random` with a hidden instance of its own, which is made when it is first used: most programs have their own."""
     module = ModuleType("random")
     names = module.__dict__
-    names.update(random.__dict__)
-    source = random.Random(0)
-    for name in random.__all__:
-        if name[0].islower() and hasattr(source, name):
-            names[name] = getattr(source, name)
-    names["_inst"] = source
+    names.update(_RANDOM_REST)
+
+    def missing(name):
+        if name not in _RANDOM_METHODS and name != "_inst":
+            raise AttributeError(f"module 'random' has no attribute {name!r}")
+        source = names.setdefault("_inst", random.Random(0))
+        for method in _RANDOM_METHODS:
+            names.setdefault(method, getattr(source, method))
+        return names[name]
+
+    names["__getattr__"] = missing
     return module
+
+
+def _leave(code=None):
+    raise SystemExit(code)
+
+
+def _no_input(prompt=""):
+    raise EOFError("environment programs have no input")
+
+
+_import = __import__
+#: What is copied for each instance.
+_BUILTINS = {**builtins.__dict__, **_PROVIDED, "exit": _leave, "quit": _leave, "input": _no_input}
 
 
 def _namespace():
@@ -129,26 +157,19 @@ def _namespace():
     instance.random = private = _private_random()
     instance.module = ModuleType(_NAME)
     names = instance.module.__dict__
-    own = dict(__builtins__ if isinstance(__builtins__, dict) else __builtins__.__dict__)
-    real_import = own["__import__"]
+    own = dict(_BUILTINS)
 
     def import_(name, globals=None, locals=None, fromlist=(), level=0):
         if name == "random" and level == 0:
             return private
-        return real_import(name, globals, locals, fromlist, level)
+        return _import(name, globals, locals, fromlist, level)
 
-    def leave(code=None):
-        raise SystemExit(code)
-
-    def no_input(prompt=""):
-        raise EOFError("environment programs have no input")
-
-    own.update(_PROVIDED, random=private)
-    own.update(__import__=import_, exit=leave, quit=leave, input=no_input)
+    own.update(random=private, __import__=import_)
     names["__builtins__"] = own
-    names.update(same=answers.same, parse=answers.parse, verify=answers.verify)
+    names.update(same=answers.same, parse=answers.parse, verify=answers.verify, Random=random.Random)
     names["__name__"] = "spade_runtime"
-    exec(_runtime_code, names)
+    if State.uses_games:
+        exec(_runtime_code, names)
     if State.uses_tools:
         exec(_tool_use_code, names)
     names["__name__"] = _NAME
@@ -198,6 +219,7 @@ def _load(request):
         State.code = compile(tree, _FILE, "exec", dont_inherit=True)
         calls = analysis.constructions(tree)
         facts = analysis.analyse(tree)
+        State.uses_games = "TextGame" in request["source"]
         State.uses_tools = "ToolUseBaseEnv" in request["source"]
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise Refusal("parse", _describe(error)) from None
@@ -322,14 +344,14 @@ def _failure(error):
 def dispatch(request):
     """One request, one reply, both bytes of JSON."""
     try:
-        request = _decode(request.decode())
+        request = _scan(request.decode(), 0)[0]
         Sink.left = State.print_limit
         reply = {"ok": True, "value": _OPERATIONS[request["op"]](request)}
     except BaseException as error:
         code, message = _failure(error)
         reply = {"ok": False, "failure": {"code": code, "message": message}}
         error = None
-    return _encode(reply).encode()
+    return "".join(_chunks(reply, 0)).encode()
 
 
 def lock():
