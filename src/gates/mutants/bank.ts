@@ -15,11 +15,12 @@ export interface BankProgram {
 const suiteSchema = z.object({ programs: z.array(z.object({ file: z.string().regex(/^[\w-]+\.py$/) })).min(1) });
 
 /**
- * Reads the programs of `good`, `heldout` and `easy` in a folder, without those that only the foreign profile admits.
+ * Reads the programs of `good`, `heldout` and `easy` in a folder; those of `good` that only the foreign profile admits are left out
+ * unless they are asked for.
  * @throws gate.bank when a manifest or program cannot be read
  */
-export function readBank(environments: string): BankProgram[] {
-  const good = readGoodBank(join(environments, "good")).filter(({ profile }) => profile === "own");
+export function readBank(environments: string, { foreign = false }: { readonly foreign?: boolean } = {}): BankProgram[] {
+  const good = readGoodBank(join(environments, "good")).filter(({ profile }) => foreign || profile === "own");
   return [...good.map(({ file, program, document }) => ({ name: `good/${file}`, program, document })), ...readSuite(environments, "heldout"), ...readSuite(environments, "easy")];
 }
 
