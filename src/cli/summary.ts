@@ -2,6 +2,7 @@ import { readScores, type StoredScore } from "../evaluation/stored.ts";
 import { iterationMetrics } from "../report/iteration-metrics.ts";
 import { readIterationRows, storedEnvironments } from "../report/run-rows.ts";
 import { fifths, type FifthsRow } from "../report/run-table.ts";
+import { describeIsolation, type Isolation } from "../sandbox/second-layer.ts";
 import { RunStore } from "../storage/run-store.ts";
 import { decimal, interval, pair, table } from "./format.ts";
 
@@ -12,6 +13,8 @@ export interface RunReport {
   readonly configDigest: string;
   readonly iterations: number;
   readonly digest: string;
+  /** What stood between environment programs and the machine it ran on. */
+  readonly sandbox?: string;
   readonly fifths: readonly FifthsRow[];
   readonly evaluations: readonly StoredScore[];
   readonly examples: readonly { readonly id: string; readonly skill: string; readonly family: string; readonly novel?: boolean; readonly source: string; readonly hint?: string }[];
@@ -31,6 +34,7 @@ export function runReport(directory: string, exampleCount = 3): RunReport {
       configDigest: store.header.configDigest,
       iterations: iterations.length,
       digest: store.digest(),
+      ...sandboxOf(store),
       fifths: fifths(metrics, [
         { name: "entropy, agent", values: entropy("agent") },
         { name: "entropy, designer", values: entropy("designer") },
@@ -41,6 +45,12 @@ export function runReport(directory: string, exampleCount = 3): RunReport {
   } finally {
     store.close();
   }
+}
+
+function sandboxOf(store: RunStore): Pick<RunReport, "sandbox"> {
+  const isolation = store.header.provenance["sandbox"] as (Omit<Isolation, "permissionGaps"> & Partial<Isolation>) | undefined;
+  // Runs of before the gaps were noted have none of them.
+  return isolation === undefined ? {} : { sandbox: describeIsolation({ ...isolation, permissionGaps: isolation.permissionGaps ?? [] }) };
 }
 
 /** The newest admitted environments, one per family as far as possible, novel ones first. */
@@ -68,6 +78,7 @@ export function runSummary(directory: string): string {
   const scores = report.evaluations.map(({ suite, mode, iteration, rate }) => [`${suite} ${mode}, after ${iteration}`, decimal(rate.winRate), pair(rate.interval), String(rate.episodes)]);
   return [
     `${report.name}: ${report.iterations} iterations in ${report.directory}, record ${report.digest.slice(0, 16)}`,
+    ...(report.sandbox === undefined ? [] : [`sandbox: ${report.sandbox}`]),
     "",
     table([["measure", "first fifth", "last fifth"], ...rows]),
     "",
