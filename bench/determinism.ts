@@ -1,6 +1,8 @@
 /** Plays random cases of every bundled program in many ways, also under other versions of Node, and counts differing bytes. Run it: `node bench/main.ts determinism`. */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs, promisify } from "node:util";
 import type { Program } from "../src/core/environment.ts";
@@ -32,6 +34,8 @@ interface DeterminismReport {
   readonly seconds: number;
   readonly node: string;
   readonly bubblewrap: boolean;
+  /** Of the interpreter image, built by the same Node. */
+  readonly imageSha256: string;
 }
 
 interface Named {
@@ -50,7 +54,9 @@ async function benchDeterminism(count: number, seed: number): Promise<Determinis
   const programs = { python: programsOf("python"), typescript: programsOf("typescript") };
   const next = { python: 0, typescript: 0 };
   const begin = performance.now();
-  const sandbox = await openSandbox({ lanes: 2 });
+  // An image of its own: one that another Node built would hide what gets into it from the host.
+  const cacheDirectory = mkdtempSync(join(tmpdir(), "spade-determinism-"));
+  const sandbox = await openSandbox({ lanes: 2, cacheDirectory });
   const differences: Difference[] = [];
   const rounds: [string, string][] = [];
   const spreads: number[] = [];
@@ -73,11 +79,12 @@ async function benchDeterminism(count: number, seed: number): Promise<Determinis
     }
   } finally {
     await sandbox.close();
+    rmSync(cacheDirectory, { recursive: true });
   }
   const digest = createHash("sha256").update(JSON.stringify(rounds)).digest("hex");
-  const { node, bubblewrap } = sandbox.isolation;
+  const { node, bubblewrap, imageSha256 } = sandbox.isolation;
   const fuelDiffers = { cases: spreads.filter((ticks) => ticks > 0).length, ticks: Math.max(0, ...spreads.filter((ticks) => ticks > 0)) };
-  return { cases, typescriptCases, programs: new Set(rounds.map(([name]) => name)).size, turns, failedTurns, differences, fuelDiffers, digest, rounds, seconds: Math.round((performance.now() - begin) / 1000), node, bubblewrap: bubblewrap.active };
+  return { cases, typescriptCases, programs: new Set(rounds.map(([name]) => name)).size, turns, failedTurns, differences, fuelDiffers, digest, rounds, seconds: Math.round((performance.now() - begin) / 1000), node, bubblewrap: bubblewrap.active, imageSha256 };
 }
 
 /** The same under another Node, in a process of its own. */
@@ -110,10 +117,10 @@ export async function run(words: readonly string[]): Promise<void> {
   for (const path of values.node) others.push(await underNode(path, cases, seed));
   if (values.json) console.log(JSON.stringify(others.length === 0 ? report : [report, ...others]));
   else console.log([describe(report), ...others.flatMap((other) => [describe(other), compare(report, other)])].join("\n"));
-  if ([report, ...others].some(({ differences, digest }) => differences.length > 0 || digest !== report.digest)) process.exitCode = 1;
+  if ([report, ...others].some((one) => one.differences.length > 0 || one.digest !== report.digest || one.imageSha256 !== report.imageSha256)) process.exitCode = 1;
 }
 
-function describe({ cases, typescriptCases, programs, turns, failedTurns, differences, fuelDiffers, digest, seconds, node, bubblewrap }: DeterminismReport): string {
+function describe({ cases, typescriptCases, programs, turns, failedTurns, differences, fuelDiffers, digest, seconds, node, bubblewrap, imageSha256 }: DeterminismReport): string {
   const ways = "alone twice, interleaved, in another child, after a fork, restored here and in another child, replayed";
   return [
     `Node ${node}, ${bubblewrap ? "inside" : "without"} bubblewrap, ${seconds} s: ${cases} cases (${typescriptCases} in TypeScript) of ${programs} programs, ${turns} turns (${failedTurns} failed), each ${ways}: ${differences.length} differences`,
@@ -122,11 +129,12 @@ function describe({ cases, typescriptCases, programs, turns, failedTurns, differ
       return `  ${program}, seed ${seed}, actions ${JSON.stringify(actions)}, ${way}: at turn ${turn} expected ${String(expected[turn]).slice(0, 600)}, got ${String(got[turn]).slice(0, 600)}`;
     }),
     `  fuel of the first play differs from later ones in ${fuelDiffers.cases} cases, by at most ${fuelDiffers.ticks} ticks`,
-    `  digest of all records and their fuel: ${digest}`,
+    `  digest of all records and their fuel: ${digest}; of the interpreter image: ${imageSha256}`,
   ].join("\n");
 }
 
 function compare(report: DeterminismReport, other: DeterminismReport): string {
   const differing = new Set(report.rounds.filter(([, digest], i) => digest !== other.rounds[i]?.[1]).map(([program]) => program));
-  return differing.size === 0 ? `Node ${report.node} and ${other.node}: the same bytes` : `Node ${report.node} and ${other.node} differ in: ${[...differing].join(", ")}`;
+  const images = report.imageSha256 === other.imageSha256 ? "the same image" : "different images";
+  return differing.size === 0 ? `Node ${report.node} and ${other.node}: the same bytes, ${images}` : `Node ${report.node} and ${other.node} differ in: ${[...differing].join(", ")}; ${images}`;
 }
