@@ -101,7 +101,7 @@ function growthOf(samples: readonly number[]): number {
   return median(samples.slice(samples.length - quarter)) - median(samples.slice(quarter, 2 * quarter));
 }
 
-/** Runs rounds over all hostile programs until the time is over, one round at least. */
+/** Runs rounds over all hostile programs until the time is over; without time, one round. */
 async function benchHostile(minutes: number, wallMsPerCall: number, kinds: readonly HostileFixture[]): Promise<HostileReport> {
   const before = descendantsOf(process.pid);
   const filesBefore = leftovers();
@@ -113,9 +113,10 @@ async function benchHostile(minutes: number, wallMsPerCall: number, kinds: reado
     // Not measured: children start and code is compiled.
     for (let i = 0; i < 3; i++) await playHealthy(handles, seeds);
     const end = monotonicClock() + 60_000 * minutes;
-    for (let round = 0; round === 0 || monotonicClock() < end; round++) {
+    const isOver = (): boolean => minutes > 0 && monotonicClock() > end;
+    for (let round = 0; round === 0 || (minutes > 0 && !isOver()); round++) {
       for (const [i, fixture] of kinds.entries()) {
-        if (round > 0 && monotonicClock() > end) break;
+        if (isOver()) break;
         pairs.push(await pair(sandbox, handles, fixture, { lane: i % lanes, isAloneFirst: (i + round) % 2 === 0 }));
         memory.push(memoryOf(sandbox));
       }
@@ -184,7 +185,7 @@ export async function run(words: readonly string[]): Promise<void> {
 function describe(report: HostileReport): string {
   const list = (items: readonly string[]): string => (items.length === 0 ? "none" : items.join("; "));
   return [
-    `${report.kinds} kinds of hostile programs, ${report.hostileRuns} runs, beside 50 healthy episodes on ${lanes} lanes; ${report.pairs} pairs in ${report.minutes} minutes or one round, Node ${report.node}, ${report.bubblewrap ? "inside" : "without"} bubblewrap`,
+    `${report.kinds} kinds of hostile programs, ${report.hostileRuns} runs, beside 50 healthy episodes on ${lanes} lanes; ${report.pairs} pairs in ${report.minutes === 0 ? "one round" : `${report.minutes} minutes`}, Node ${report.node}, ${report.bubblewrap ? "inside" : "without"} bubblewrap`,
     `healthy episodes, median: ${report.medianAloneMs.toFixed(0)} ms alone, ${report.medianBesideMs.toFixed(0)} ms beside; median share of the speed alone ${report.medianShare.toFixed(2)} (target ${targetShare})`,
     `slowed most by: ${report.lowestKind.name}, share ${report.lowestKind.share.toFixed(2)}`,
     `slowest hostile call: ${report.slowestCallMs.toFixed(0)} ms; later than its limit + 1 s: ${list(report.late)}`,

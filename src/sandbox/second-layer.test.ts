@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { healthySource } from "./fixtures.ts";
 import { childArguments, childCommand, childDirectory, childEnvironment } from "./image.ts";
 import { openSandbox } from "./pool.ts";
@@ -11,6 +11,8 @@ import { bubblewrapCommand, probeBubblewrap } from "./second-layer.ts";
 import { createOne, openProgram, testCache } from "./test-sandbox.ts";
 import { Canaries } from "./testing/canaries.ts";
 import { escapedAttempts, escapedNames, escapedProgram } from "./testing/second-layer-attempts.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
 
 /** What JavaScript prints that runs with the restrictions of a child, as if a guest had escaped the interpreter. */
 async function escaped(code: string, restrictions = childArguments([childDirectory])): Promise<string> {
