@@ -112,11 +112,16 @@ export async function run(words: readonly string[]): Promise<void> {
   const [cases, seed] = [Number(values.cases), Number(values.seed)];
   if (!Number.isInteger(cases) || cases < 1) throw new TypeError(`--cases must be a whole number of at least 1 (got "${values.cases}"). Usage: ${usage}`);
   if (!Number.isInteger(seed) || seed < 0) throw new TypeError(`--seed must be a whole number of at least 0 (got "${values.seed}"). Usage: ${usage}`);
+  const tell = (text: string): void => void (values.json || console.log(text));
   const report = await benchDeterminism(cases, seed);
+  tell(describe(report));
   const others: DeterminismReport[] = [];
-  for (const path of values.node) others.push(await underNode(path, cases, seed));
+  for (const path of values.node) {
+    const other = await underNode(path, cases, seed);
+    tell(`${describe(other)}\n${compare(report, other)}`);
+    others.push(other);
+  }
   if (values.json) console.log(JSON.stringify(others.length === 0 ? report : [report, ...others]));
-  else console.log([describe(report), ...others.flatMap((other) => [describe(other), compare(report, other)])].join("\n"));
   if ([report, ...others].some((one) => one.differences.length > 0 || one.digest !== report.digest || one.imageSha256 !== report.imageSha256)) process.exitCode = 1;
 }
 
