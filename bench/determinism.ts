@@ -112,7 +112,9 @@ export async function run(words: readonly string[]): Promise<void> {
   const [cases, seed] = [Number(values.cases), Number(values.seed)];
   if (!Number.isInteger(cases) || cases < 1) throw new TypeError(`--cases must be a whole number of at least 1 (got "${values.cases}"). Usage: ${usage}`);
   if (!Number.isInteger(seed) || seed < 0) throw new TypeError(`--seed must be a whole number of at least 0 (got "${values.seed}"). Usage: ${usage}`);
-  const tell = (text: string): void => void (values.json || console.log(text));
+  const tell = (text: string): void => {
+    if (!values.json) console.log(text);
+  };
   const report = await benchDeterminism(cases, seed);
   tell(describe(report));
   const others: DeterminismReport[] = [];
