@@ -1,5 +1,5 @@
 /** Healthy episodes alone and beside hostile programs, for a while: speed, codes, lateness, records, growth, and what is left. Run it: `node bench/main.ts hostile`. */
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { monotonicClock } from "../src/core/clock.ts";
 import { defaultCacheDirectory } from "../src/sandbox/image.ts";
@@ -11,7 +11,7 @@ import { descendantsOf, isRunning } from "../src/sandbox/test-processes.ts";
 import { openProgram } from "../src/sandbox/test-sandbox.ts";
 import { allHostile, hostileLimits, playHealthy, provoke, type Provoked } from "../src/sandbox/testing/hostile-play.ts";
 
-const usage = "node bench/main.ts hostile [--minutes 10] [--only TEXT] [--json]";
+const usage = "node bench/main.ts hostile [--minutes 10] [--wall-ms 1000] [--only TEXT] [--json]";
 const seeds = Array.from({ length: 25 }, (_, i) => i);
 const lanes = 2;
 /** A call may take this long beyond its wall limit. */
@@ -30,6 +30,8 @@ interface Pair {
 /** Speeds are shares of the speed alone (1: not slowed), memory in MiB. */
 interface HostileReport {
   readonly minutes: number;
+  readonly node: string;
+  readonly bubblewrap: boolean;
   readonly kinds: number;
   readonly pairs: number;
   readonly hostileRuns: number;
@@ -48,21 +50,33 @@ interface HostileReport {
   readonly filesLeft: number;
 }
 
-async function timed(work: () => Promise<string[][][]>): Promise<{ readonly ms: number; readonly records: string }> {
+interface Timed {
+  readonly ms: number;
+  readonly records: string;
+}
+
+async function timed(work: () => Promise<string[][][]>): Promise<Timed> {
   const start = monotonicClock();
   const records = JSON.stringify(await work());
   return { ms: monotonicClock() - start, records };
 }
 
-async function pair(sandbox: ObservedSandbox, handles: readonly ProgramHandle[], fixture: HostileFixture, lane: number): Promise<Pair> {
-  const alone = await timed(() => playHealthy(handles, seeds));
+/** Both halves of a pair, in either order: a drift of the machine's speed falls on both alike. */
+async function pair(sandbox: ObservedSandbox, handles: readonly ProgramHandle[], fixture: HostileFixture, { lane, isAloneFirst }: { readonly lane: number; readonly isAloneFirst: boolean }): Promise<Pair> {
+  const playAlone = (): Promise<Timed> => timed(() => playHealthy(handles, seeds));
   const provoked: Provoked[] = [];
-  let isPlaying = true;
-  const hostile = (async () => {
-    while (isPlaying) provoked.push(await provoke(sandbox, fixture, lane));
-  })();
-  const beside = await timed(() => playHealthy(handles, seeds)).finally(() => (isPlaying = false));
-  await hostile;
+  const playBeside = async (): Promise<Timed> => {
+    let isPlaying = true;
+    const hostile = (async () => {
+      while (isPlaying) provoked.push(await provoke(sandbox, fixture, lane));
+    })();
+    const beside = await playAlone().finally(() => (isPlaying = false));
+    await hostile;
+    return beside;
+  };
+  const first = isAloneFirst ? await playAlone() : await playBeside();
+  const second = isAloneFirst ? await playBeside() : await playAlone();
+  const [alone, beside] = isAloneFirst ? [first, second] : [second, first];
   return { name: fixture.name, aloneMs: alone.ms, besideMs: beside.ms, isSame: alone.records === beside.records, provoked };
 }
 
@@ -70,47 +84,71 @@ function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[values.length >> 1] ?? NaN;
 }
 
-function memoryOf(sandbox: ObservedSandbox): { readonly parent: number; readonly children: number } {
-  return { parent: process.memoryUsage.rss(), children: sandbox.pids().reduce((sum, pid) => sum + residentBytesOf(pid), 0) };
+/** Memory of this process and of the sandbox's children, in MiB. */
+interface Memory {
+  readonly parent: number;
+  readonly children: number;
 }
 
-/** Runs rounds over all hostile programs until the time is over, one round at least. */
-async function benchHostile(minutes: number, kinds: readonly HostileFixture[]): Promise<HostileReport> {
+function memoryOf(sandbox: ObservedSandbox): Memory {
+  const bytes = { parent: process.memoryUsage.rss(), children: sandbox.pids().reduce((sum, pid) => sum + residentBytesOf(pid), 0) };
+  return { parent: bytes.parent / 2 ** 20, children: bytes.children / 2 ** 20 };
+}
+
+/** Median of the last quarter of the samples less that of the second: the first is warming up. */
+function growthOf(samples: readonly number[]): number {
+  const quarter = samples.length >> 2;
+  return median(samples.slice(samples.length - quarter)) - median(samples.slice(quarter, 2 * quarter));
+}
+
+/** Runs rounds over all hostile programs until the time is over; without time, one round. */
+async function benchHostile(minutes: number, wallMsPerCall: number, kinds: readonly HostileFixture[]): Promise<HostileReport> {
   const before = descendantsOf(process.pid);
-  const sandbox = await openSandbox({ lanes, limits: hostileLimits });
+  const filesBefore = leftovers();
+  const sandbox = await openSandbox({ lanes, limits: { ...hostileLimits, wallMsPerCall } });
   const pairs: Pair[] = [];
-  let [first, last] = [memoryOf(sandbox), memoryOf(sandbox)];
+  const memory: Memory[] = [];
   try {
     const handles = await Promise.all(Array.from({ length: lanes }, (_, lane) => openProgram(sandbox, healthySource, lane)));
     // Not measured: children start and code is compiled.
     for (let i = 0; i < 3; i++) await playHealthy(handles, seeds);
     const end = monotonicClock() + 60_000 * minutes;
-    for (let round = 0; round === 0 || monotonicClock() < end; round++) {
-      for (const [i, fixture] of kinds.entries()) if (round === 0 || monotonicClock() < end) pairs.push(await pair(sandbox, handles, fixture, i % lanes));
-      last = memoryOf(sandbox);
-      if (round === 0) first = last;
+    const isOver = (): boolean => minutes > 0 && monotonicClock() > end;
+    for (let round = 0; round === 0 || (minutes > 0 && !isOver()); round++) {
+      for (const [i, fixture] of kinds.entries()) {
+        if (isOver()) break;
+        pairs.push(await pair(sandbox, handles, fixture, { lane: i % lanes, isAloneFirst: (i + round) % 2 === 0 }));
+        memory.push(memoryOf(sandbox));
+      }
     }
   } finally {
     await sandbox.close();
   }
   const left = descendantsOf(process.pid).filter((pid) => !before.includes(pid) && isRunning(pid));
-  const files = readdirSync(defaultCacheDirectory()).filter((name) => name.startsWith("progress-") || name.endsWith(".tmp"));
   return {
     minutes,
-    ...summary(pairs),
-    parentGrowthMiB: (last.parent - first.parent) / 2 ** 20,
-    childrenGrowthMiB: (last.children - first.children) / 2 ** 20,
+    node: process.version,
+    bubblewrap: sandbox.isolation.bubblewrap.active,
+    ...summary(pairs, wallMsPerCall),
+    parentGrowthMiB: growthOf(memory.map(({ parent }) => parent)),
+    childrenGrowthMiB: growthOf(memory.map(({ children }) => children)),
     processesLeft: left.length,
-    filesLeft: files.length,
+    filesLeft: leftovers().filter((name) => !filesBefore.includes(name)).length,
   };
 }
 
-function summary(pairs: readonly Pair[]): Omit<HostileReport, "minutes" | "parentGrowthMiB" | "childrenGrowthMiB" | "processesLeft" | "filesLeft"> {
+/** Files of children and image builds in the cache; other sandboxes of this user have theirs there too. */
+function leftovers(): string[] {
+  const directory = defaultCacheDirectory();
+  return existsSync(directory) ? readdirSync(directory).filter((name) => name.startsWith("progress-") || name.endsWith(".tmp")) : [];
+}
+
+function summary(pairs: readonly Pair[], wallMsPerCall: number): Omit<HostileReport, "minutes" | "node" | "bubblewrap" | "parentGrowthMiB" | "childrenGrowthMiB" | "processesLeft" | "filesLeft"> {
   const share = ({ aloneMs, besideMs }: Pair): number => aloneMs / besideMs;
   const names = [...new Set(pairs.map(({ name }) => name))];
   const byKind = names.map((name) => ({ name, share: median(pairs.filter((one) => one.name === name).map(share)) }));
   const provoked = pairs.flatMap((one) => one.provoked);
-  const limitMs = (hostileLimits.wallMsPerCall ?? NaN) + graceMs;
+  const limitMs = wallMsPerCall + graceMs;
   return {
     kinds: names.length,
     pairs: pairs.length,
@@ -128,16 +166,18 @@ function summary(pairs: readonly Pair[]): Omit<HostileReport, "minutes" | "paren
 
 /** Measures and prints; exit code 1 when a record differs, a code is wrong or something is left. */
 export async function run(words: readonly string[]): Promise<void> {
-  const { values } = parseArgs({ args: [...words], options: { minutes: { type: "string", default: "10" }, only: { type: "string", default: "" }, json: { type: "boolean", default: false }, help: { type: "boolean", default: false } } });
+  const { values } = parseArgs({ args: [...words], options: { minutes: { type: "string", default: "10" }, "wall-ms": { type: "string", default: "1000" }, only: { type: "string", default: "" }, json: { type: "boolean", default: false }, help: { type: "boolean", default: false } } });
   if (values.help) {
     console.log(`Usage: ${usage}`);
     return;
   }
   const minutes = Number(values.minutes);
   if (!(minutes >= 0)) throw new TypeError(`--minutes must be a number of at least 0, where 0 is one round (got "${values.minutes}"). Usage: ${usage}`);
+  const wallMs = Number(values["wall-ms"]);
+  if (!Number.isInteger(wallMs) || wallMs < 1) throw new TypeError(`--wall-ms must be a whole number of milliseconds of at least 1, the limit of one call (got "${values["wall-ms"]}"). Usage: ${usage}`);
   const kinds = allHostile.filter(({ name }) => name.includes(values.only));
   if (kinds.length === 0) throw new TypeError(`--only "${values.only}" is part of no program's name. Usage: ${usage}`);
-  const report = await benchHostile(minutes, kinds);
+  const report = await benchHostile(minutes, wallMs, kinds);
   console.log(values.json ? JSON.stringify(report) : describe(report));
   if (report.differingRecords.length + report.wrongCodes.length + report.processesLeft + report.filesLeft > 0) process.exitCode = 1;
 }
@@ -145,13 +185,13 @@ export async function run(words: readonly string[]): Promise<void> {
 function describe(report: HostileReport): string {
   const list = (items: readonly string[]): string => (items.length === 0 ? "none" : items.join("; "));
   return [
-    `${report.kinds} kinds of hostile programs, ${report.hostileRuns} runs, beside 50 healthy episodes on ${lanes} lanes; ${report.pairs} pairs in ${report.minutes} minutes`,
+    `${report.kinds} kinds of hostile programs, ${report.hostileRuns} runs, beside 50 healthy episodes on ${lanes} lanes; ${report.pairs} pairs in ${report.minutes === 0 ? "one round" : `${report.minutes} minutes`}, Node ${report.node}, ${report.bubblewrap ? "inside" : "without"} bubblewrap`,
     `healthy episodes, median: ${report.medianAloneMs.toFixed(0)} ms alone, ${report.medianBesideMs.toFixed(0)} ms beside; median share of the speed alone ${report.medianShare.toFixed(2)} (target ${targetShare})`,
     `slowed most by: ${report.lowestKind.name}, share ${report.lowestKind.share.toFixed(2)}`,
     `slowest hostile call: ${report.slowestCallMs.toFixed(0)} ms; later than its limit + 1 s: ${list(report.late)}`,
     `wrong codes: ${list(report.wrongCodes)}`,
     `differing healthy records: ${list(report.differingRecords)}`,
-    `growth since the first round: parent ${report.parentGrowthMiB.toFixed(0)} MiB, children ${report.childrenGrowthMiB.toFixed(0)} MiB`,
+    `growth from the second quarter of the time to the last: parent ${report.parentGrowthMiB.toFixed(0)} MiB, children ${report.childrenGrowthMiB.toFixed(0)} MiB`,
     `left: ${report.processesLeft} processes, ${report.filesLeft} files`,
   ].join("\n");
 }

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type GoodProgram, readGoodBank } from "../src/gates/good-bank.ts";
-import { bankPrograms } from "../src/sandbox/testing/determinism.ts";
+import { readBank } from "../src/gates/mutants/bank.ts";
 import { openProgram } from "../src/sandbox/test-sandbox.ts";
 import { NativeHarness } from "./native.ts";
 import { type GatePairs, measureGates, measureMemory, measureProgram, median, openPatientSandbox, type Pair, type ProgramPairs, type Sides, type Subject } from "./speed-parts.ts";
@@ -59,9 +59,9 @@ export async function benchSpeed(options: SpeedOptions): Promise<SpeedReport> {
   const harness = await NativeHarness.start(options.python);
   const sandbox = await openPatientSandbox(options.cacheDirectory);
   try {
-    const subjects = evenly(bankPrograms(environments, ["good", "heldout"]).filter(({ language }) => language === "python"), options.programs);
+    const subjects = evenly(readBank(environments).flatMap(({ name, program }) => (program.language === "python" ? [{ file: name, source: program.source }] : [])), options.programs);
     const bank = readGoodBank(join(environments, "good")).filter(({ program }) => program.language === "python");
-    const neighbour = await openProgram(sandbox, readFileSync(join(environments, "heldout", "candle.py"), "utf8"));
+    const neighbour = await openProgram(sandbox, readFileSync(join(environments, "easy", "ledger.py"), "utf8"));
     const measured: ProgramPairs[] = [];
     const gates: GatePairs[] = [];
     for (let round = 0; round < options.rounds; round++) {

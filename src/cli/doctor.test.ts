@@ -33,7 +33,9 @@ test("thresholds", () => {
   expect(checkNode("v24.1.0", "26.10.0").status).toBe("failed");
   const gib = 2 ** 30;
   expect([10 * gib, gib, gib / 10].map((free) => checkDisk("disk", "/", () => free).status)).toEqual(["ok", "warning", "failed"]);
-  const isolation = { permissionMode: true, diesWithParent: true, platform: "linux", arch: "x64", node: "v26", pyodide: "1", imageSha256: "" } as const;
+  const isolation = { permissionMode: true, permissionGaps: [], diesWithParent: true, platform: "linux", arch: "x64", node: "v26", pyodide: "1", imageSha256: "" } as const;
   expect(checkIsolation({ ...isolation, bubblewrap: { active: true, path: "/usr/bin/bwrap" } }).status).toBe("ok");
+  const gaps = checkIsolation({ ...isolation, permissionGaps: ["network"], bubblewrap: { active: true, path: "/usr/bin/bwrap" } });
+  expect(gaps).toMatchObject({ status: "warning", found: expect.stringContaining("without network") as string, advice: expect.stringContaining("network") as string });
   expect(checkIsolation({ ...isolation, bubblewrap: { active: false, reason: "because" } })).toMatchObject({ status: "warning", found: expect.stringContaining("because") as string });
 });

@@ -6,7 +6,7 @@ import { loadTokenizer } from "../engine/bpe.ts";
 import { readModel } from "../engine/model.ts";
 import { ensureImage } from "../sandbox/image.ts";
 import { openSandbox } from "../sandbox/pool.ts";
-import type { Isolation } from "../sandbox/second-layer.ts";
+import { describeIsolation, type Isolation } from "../sandbox/second-layer.ts";
 
 /** What one check found. `advise` says what to do about anything but `ok`. */
 export interface Finding {
@@ -117,11 +117,14 @@ async function checkSandbox(cacheDirectory: string): Promise<{ readonly findings
 }
 
 /** Says what stands between an escaped program and the host. */
-export function checkIsolation({ bubblewrap, diesWithParent, platform }: Isolation): Finding {
-  const layers = ["import gate", "permission mode", ...(bubblewrap.active ? ["bubblewrap"] : []), ...(diesWithParent ? ["children die with their parent"] : [])];
-  const found = `${platform}: ${layers.join(", ")}`;
-  if (bubblewrap.active || platform !== "linux") return { check: "isolation", status: "ok", found };
-  return { check: "isolation", status: "warning", found: `${found}; without bubblewrap: ${bubblewrap.reason}`, advice: "Optional: install bubblewrap and allow unprivileged user namespaces for a second wall behind permission mode." };
+export function checkIsolation(isolation: Isolation): Finding {
+  const { bubblewrap, platform, permissionGaps } = isolation;
+  const found = describeIsolation(isolation);
+  const advice = [
+    ...(permissionGaps.length === 0 ? [] : [`Start it with npx spade: the pinned Node also denies ${permissionGaps.join(", ")}.`]),
+    ...(bubblewrap.active || platform !== "linux" ? [] : ["Optional: install bubblewrap and allow unprivileged user namespaces for a second wall behind permission mode."]),
+  ];
+  return advice.length === 0 ? { check: "isolation", status: "ok", found } : { check: "isolation", status: "warning", found, advice: advice.join(" ") };
 }
 
 /** Version of Node that package.json pins. */

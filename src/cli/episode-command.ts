@@ -90,8 +90,8 @@ async function playOn({ handle, fork, turn, observation, json, lines }: PlayOn):
   }
 }
 
-async function openHandle({ program }: Environment, { sandbox: { limits } }: Config, stack: AsyncDisposableStack): Promise<ProgramHandle> {
-  const sandbox = await openSandbox({ lanes: 1, limits });
+async function openHandle({ program }: Environment, { sandbox: { bubblewrap, limits } }: Config, stack: AsyncDisposableStack): Promise<ProgramHandle> {
+  const sandbox = await openSandbox({ lanes: 1, bubblewrap, limits });
   stack.defer(() => sandbox.close());
   return need(await sandbox.open(program));
 }

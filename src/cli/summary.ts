@@ -3,6 +3,7 @@ import { iterationMetrics } from "../report/iteration-metrics.ts";
 import { type Share, wilson } from "../gates/mutants/wilson.ts";
 import { judgedMutants, readIterationRows, storedEnvironments } from "../report/run-rows.ts";
 import { fifths, type FifthsRow } from "../report/run-table.ts";
+import { describeIsolation, type Isolation } from "../sandbox/second-layer.ts";
 import { RunStore } from "../storage/run-store.ts";
 import { decimal, interval, pair, shareText, table } from "./format.ts";
 
@@ -13,6 +14,8 @@ export interface RunReport {
   readonly configDigest: string;
   readonly iterations: number;
   readonly digest: string;
+  /** What stood between environment programs and the machine it ran on. */
+  readonly sandbox?: string;
   readonly fifths: readonly FifthsRow[];
   readonly evaluations: readonly StoredScore[];
   /** Mutants judged beside the candidates; absent when there were none. */
@@ -45,6 +48,7 @@ export function runReport(directory: string, exampleCount = 3): RunReport {
       configDigest: store.header.configDigest,
       iterations: iterations.length,
       digest: store.digest(),
+      ...sandboxOf(store),
       fifths: fifths(metrics, [
         { name: "entropy, agent", values: entropy("agent") },
         { name: "entropy, designer", values: entropy("designer") },
@@ -66,6 +70,12 @@ function mutantReport(store: RunStore): Pick<RunReport, "mutants"> {
   const byOperator = (mutants: typeof all): Record<string, number> =>
     Object.fromEntries([...Map.groupBy(mutants, ({ operator }) => operator)].sort(([a], [b]) => (a < b ? -1 : 1)).map(([operator, group]) => [operator, group.length]));
   return { mutants: { falseAccept: wilson(admitted.length, scored), notScored: all.length - scored, admittedBy: byOperator(admitted), operators: byOperator(all) } };
+}
+
+function sandboxOf(store: RunStore): Pick<RunReport, "sandbox"> {
+  const isolation = store.header.provenance["sandbox"] as (Omit<Isolation, "permissionGaps"> & Partial<Isolation>) | undefined;
+  // Runs of before the gaps were noted have none of them.
+  return isolation === undefined ? {} : { sandbox: describeIsolation({ ...isolation, permissionGaps: isolation.permissionGaps ?? [] }) };
 }
 
 /** The newest admitted environments, one per family as far as possible, novel ones first. */
@@ -93,6 +103,7 @@ export function runSummary(directory: string): string {
   const scores = report.evaluations.map(({ suite, mode, iteration, rate }) => [`${suite} ${mode}, after ${iteration}`, decimal(rate.winRate), pair(rate.interval), String(rate.episodes)]);
   return [
     `${report.name}: ${report.iterations} iterations in ${report.directory}, record ${report.digest.slice(0, 16)}`,
+    ...(report.sandbox === undefined ? [] : [`sandbox: ${report.sandbox}`]),
     "",
     table([["measure", "first fifth", "last fifth"], ...rows]),
     "",

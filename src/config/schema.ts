@@ -76,6 +76,8 @@ const playSchema = z.strictObject({
 const sandboxSchema = z.strictObject({
   /** Child processes. */
   lanes: count.default(2),
+  /** Second wall behind permission mode (Linux): where it works, never, or no run without. */
+  bubblewrap: z.enum(["auto", "off", "required"]).default("auto"),
   /** Overrides of the sandbox's `defaultLimits`. */
   limits: z
     .strictObject({

@@ -109,5 +109,5 @@ export const steadyProbeBodies: Readonly<Record<string, string>> = {
   "time taken by work": "import time\nt = time.perf_counter_ns()\nsum(range(100000))\nreturn time.perf_counter_ns() - t",
   "entropy": "import os, uuid, random, secrets\nreturn (os.urandom(16), uuid.uuid4(), random.SystemRandom().random(), secrets.token_hex(8), random.Random().random(), random.random())",
   "hash seed and addresses": "return (hash('spade'), hash(b'x'), id(object()), repr(object()))",
-  "process": "import os, sys, platform\nreturn (os.getpid(), sys.argv, sys.flags, platform.node(), sys.executable)",
+  "process": "import os, sys, platform\nreturn (os.getpid(), sys.argv, sys.flags, platform.node(), sys.executable, sys._emscripten_info, os.cpu_count())",
 };

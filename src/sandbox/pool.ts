@@ -5,7 +5,7 @@ import { Lane, type LaneStatistics } from "./lane.ts";
 import { resolveLimits } from "./limits.ts";
 import { LoadedProgram } from "./loaded-program.ts";
 import type { GuestResult, Limits, ProgramHandle, Sandbox } from "./sandbox.ts";
-import { type BubblewrapState, type Isolation, probeBubblewrap } from "./second-layer.ts";
+import { type BubblewrapState, type BubblewrapUse, chooseBubblewrap, type Isolation, permissionGaps } from "./second-layer.ts";
 
 export interface SandboxOptions {
   /** Number of children, one per core that may be used. */
@@ -14,7 +14,9 @@ export interface SandboxOptions {
   readonly limits?: Partial<Limits>;
   /** Where the interpreter image is kept; default `~/.cache/spade-rl`. */
   readonly cacheDirectory?: string;
-  /** Where bubblewrap may be, for tests; empty: it is not used. Default: where Linux distributions put it. */
+  /** Default: `auto`, where it works. */
+  readonly bubblewrap?: BubblewrapUse;
+  /** Where bubblewrap may be, for tests. Default: where Linux distributions put it. */
   readonly bubblewrapPaths?: readonly string[];
 }
 
@@ -31,7 +33,7 @@ export interface ObservedSandbox extends Sandbox {
 /**
  * Opens a sandbox; builds the interpreter image when there is none for this version (a few seconds). Children start when
  * they are first needed. Close it: its children keep the process alive.
- * @throws sandbox.lanes, sandbox.limits, sandbox.image
+ * @throws sandbox.lanes, sandbox.limits, sandbox.node, sandbox.bubblewrap, sandbox.image
  */
 export async function openSandbox(options: SandboxOptions): Promise<ObservedSandbox> {
   const { lanes: count } = options;
@@ -40,15 +42,17 @@ export async function openSandbox(options: SandboxOptions): Promise<ObservedSand
   }
   const limits = resolveLimits(options.limits);
   const cacheDirectory = options.cacheDirectory ?? defaultCacheDirectory();
-  const [image, bubblewrap] = await Promise.all([ensureImage(cacheDirectory), probeBubblewrap(options.bubblewrapPaths === undefined ? {} : { candidates: options.bubblewrapPaths })]);
+  const gaps = permissionGaps();
+  const [image, bubblewrap] = await Promise.all([ensureImage(cacheDirectory), chooseBubblewrap(options.bubblewrap ?? "auto", options.bubblewrapPaths)]);
   const lanes = Array.from({ length: count + 1 }, (_, index) => new Lane(index, { image, limits, bubblewrap }));
-  return new Pool(lanes, limits, isolationOf(image, bubblewrap));
+  return new Pool(lanes, limits, isolationOf(image, bubblewrap, gaps));
 }
 
-function isolationOf(image: Image, bubblewrap: BubblewrapState): Isolation {
+function isolationOf(image: Image, bubblewrap: BubblewrapState, gaps: readonly string[]): Isolation {
   const { platform, arch, version } = process;
   return {
     permissionMode: true,
+    permissionGaps: gaps,
     bubblewrap,
     diesWithParent: withParent !== undefined || bubblewrap.active,
     platform,

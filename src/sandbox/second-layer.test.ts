@@ -2,15 +2,17 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { healthySource } from "./fixtures.ts";
 import { childArguments, childCommand, childDirectory, childEnvironment } from "./image.ts";
 import { openSandbox } from "./pool.ts";
 import { bubblewrapCommand, probeBubblewrap } from "./second-layer.ts";
 import { createOne, openProgram, testCache } from "./test-sandbox.ts";
 import { Canaries } from "./testing/canaries.ts";
-import { escapedAttempts, escapedProgram } from "./testing/second-layer-attempts.ts";
+import { escapedAttempts, escapedNames, escapedProgram } from "./testing/second-layer-attempts.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
 
 /** What JavaScript prints that runs with the restrictions of a child, as if a guest had escaped the interpreter. */
 async function escaped(code: string, restrictions = childArguments([childDirectory])): Promise<string> {
@@ -25,18 +27,15 @@ const directory = mkdtempSync(join(tmpdir(), "spade-layer-"));
 afterAll(() => rmSync(directory, { recursive: true }));
 
 let canaries: Canaries;
+let names: ReturnType<typeof escapedNames>;
 /** What became of each attempt, in one child. */
 let results: Readonly<Record<string, string>> = {};
 beforeAll(async () => {
   canaries = await Canaries.lay();
-  results = JSON.parse(await escaped(escapedProgram(names()))) as typeof results;
+  names = escapedNames(canaries.targets, childDirectory);
+  results = JSON.parse(await escaped(escapedProgram(names))) as typeof results;
 });
 afterAll(() => canaries.remove());
-
-function names(): Readonly<Record<string, string | number>> {
-  const { secretFile, outputFile, port } = canaries.targets;
-  return { SECRET: secretFile, OUT: outputFile, PORT: port, SOCKET: join(dirname(secretFile), "socket"), ALLOWED: childDirectory };
-}
 
 test.each(Object.keys(escapedAttempts))("a full escape cannot %s", (name) => {
   expect(results[name]).toMatch(/^denied (ERR_|MODULE_NOT_FOUND$)/);
@@ -49,7 +48,7 @@ test("all of these attempts together have no effect on the host", () => {
 
 test("without the layer, the same attempts do what they say", async () => {
   const harmless = ["read a file", "import a file", "write a database", "start a process", "connect by TCP", "send by UDP", "connect to a UNIX socket"];
-  const did = JSON.parse(await escaped(escapedProgram(names(), harmless), [])) as Readonly<Record<string, string>>;
+  const did = JSON.parse(await escaped(escapedProgram(names, harmless), [])) as Readonly<Record<string, string>>;
   expect(did["read a file"]).toBe(`did ${canaries.secret}`);
   const effects = canaries.effects(JSON.stringify(did));
   for (const effect of ["it read the secret", "it wrote a file", "it reached TCP", "it reached UDP", "it reached a UNIX socket"]) expect(effects).toContain(effect);
@@ -114,7 +113,7 @@ test.runIf(process.platform === "linux")("children start through bubblewrap, or 
   const wrapped = passing();
   for (const [path, active] of [[wrapped, true], [stand("refusing", "exit 1"), false]] as const) {
     const sandbox = await openSandbox({ lanes: 1, cacheDirectory: testCache, bubblewrapPaths: [path] });
-    expect(sandbox.isolation).toMatchObject({ permissionMode: true, bubblewrap: { active }, platform: "linux", node: process.version });
+    expect(sandbox.isolation).toMatchObject({ permissionMode: true, permissionGaps: [], bubblewrap: { active }, platform: "linux", node: process.version });
     expect(sandbox.isolation.imageSha256).toMatch(/^[0-9a-f]{64}$/);
     expect((await createOne(await openProgram(sandbox, healthySource), 1)).observation).toContain("start");
     await sandbox.close();

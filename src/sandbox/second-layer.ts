@@ -1,15 +1,20 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { messageOf } from "../core/errors.ts";
+import { messageOf, SpadeError } from "../core/errors.ts";
 
 /** Whether children are wrapped in bubblewrap, and if not, why. */
 export type BubblewrapState = { readonly active: true; readonly path: string } | { readonly active: false; readonly reason: string };
 
+/** Whether to use bubblewrap: where it works, never, or as a condition. */
+export type BubblewrapUse = "auto" | "off" | "required";
+
 /** What stands between an escaped program and the host. Recorded with a run; depends on the machine. */
 export interface Isolation {
-  /** Node's permission mode: no files but a child's own, no network, processes, workers, add-ons, WASI. Always on. */
+  /** Node's permission mode: no files but a child's own, no network, processes, workers, add-ons, WASI, but for the gaps. Always on. */
   readonly permissionMode: true;
+  /** What the permission mode of this Node leaves open, such as `network` before Node 25; empty for the pinned Node. */
+  readonly permissionGaps: readonly string[];
   readonly bubblewrap: BubblewrapState;
   /** Children die with a killed parent even in an endless native loop (setpriv or bubblewrap). */
   readonly diesWithParent: boolean;
@@ -70,6 +75,33 @@ export async function probeBubblewrap(options: { readonly candidates?: readonly 
   const command = [process.execPath, "--permission", "--no-warnings", "-e", 'require("fs").writeSync(4, "inside")'];
   const failure = await tryCommand(bubblewrapCommand(path, { command, readable: [dirname(process.execPath)], environment: {} }));
   return failure === undefined ? { active: true, path } : { active: false, reason: `${path} does not work here: ${failure}` };
+}
+
+/**
+ * Bubblewrap as the user wants it.
+ * @throws sandbox.bubblewrap when it is required and does not work here
+ */
+export async function chooseBubblewrap(use: BubblewrapUse, candidates?: readonly string[]): Promise<BubblewrapState> {
+  if (use === "off") return { active: false, reason: "it is switched off (sandbox.bubblewrap: off)" };
+  const state = await probeBubblewrap(candidates === undefined ? {} : { candidates });
+  if (use === "auto" || state.active) return state;
+  throw new SpadeError("sandbox.bubblewrap", `Bubblewrap is required (sandbox.bubblewrap: required), but ${state.reason}. Install it and allow unprivileged user namespaces, or set sandbox.bubblewrap to auto.`);
+}
+
+/**
+ * What the permission mode of a Node with these flags does not deny.
+ * @throws sandbox.node when it has no permission mode: children are not started without
+ */
+export function permissionGaps(flags: ReadonlySet<string> = process.allowedNodeEnvironmentFlags, version = process.version): string[] {
+  if (!flags.has("--permission")) throw new SpadeError("sandbox.node", `Node ${version} has no permission mode (--permission), and children do not run without. Start it with the pinned Node: npx spade.`);
+  return Object.entries({ "--allow-net": "network", "--allow-inspector": "inspector" }).flatMap(([flag, what]) => (flags.has(flag) ? [] : [what]));
+}
+
+/** The layers that are active, in one line for people. */
+export function describeIsolation({ platform, node, permissionGaps: gaps, bubblewrap, diesWithParent }: Isolation): string {
+  const permission = gaps.length === 0 ? "permission mode" : `permission mode without ${gaps.join(", ")} (Node ${node})`;
+  const layers = ["import gate", permission, ...(bubblewrap.active ? ["bubblewrap"] : []), ...(diesWithParent ? ["children die with their parent"] : [])];
+  return `${platform}: ${layers.join(", ")}${bubblewrap.active ? "" : `; without bubblewrap: ${bubblewrap.reason}`}`;
 }
 
 /** Runs a command that must say "inside" on descriptor 4; why it did not, if it did not. */

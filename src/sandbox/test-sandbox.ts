@@ -50,3 +50,15 @@ export async function failureOf(sandbox: Sandbox, source: string, actions: reado
     await handle.close();
   }
 }
+
+/** One episode's observations, over six turns; steps of other instances may come in between. */
+export async function trace(handle: ProgramHandle, seed: number, between?: () => Promise<unknown>): Promise<string[]> {
+  const { instance, observation } = await createOne(handle, seed);
+  const seen = [observation];
+  for (let turn = 0; turn < 6; turn++) {
+    await between?.();
+    seen.push(valueOf((await handle.step([{ instance, action: `a${turn}` }]))[0]).observation);
+  }
+  await handle.release([instance]);
+  return seen;
+}

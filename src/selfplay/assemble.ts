@@ -11,7 +11,7 @@ import { loadSuite } from "../evaluation/suite.ts";
 import { defaultGates, type GatesConfig } from "../gates/config.ts";
 import { embedded } from "../policy/embedded.ts";
 import { openSandbox } from "../sandbox/pool.ts";
-import type { Isolation } from "../sandbox/second-layer.ts";
+import { describeIsolation, type Isolation } from "../sandbox/second-layer.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { Listener } from "./events.ts";
 import { loadProgramKinds } from "./program-kinds.ts";
@@ -41,7 +41,7 @@ export async function assemble(config: Config, listener: Listener): Promise<Asse
   try {
     const host = await EngineHost.create({ source: { kind: "directory", directory: model }, threads: config.policy.threads });
     stack.defer(() => host.close());
-    const sandbox = await openSandbox({ lanes: config.sandbox.lanes, limits: config.sandbox.limits });
+    const sandbox = await openSandbox(config.sandbox);
     stack.defer(() => sandbox.close());
     const { policy, trainer } = await embedded(host, {
       stopToken: tokenizer.special.end,
@@ -62,9 +62,10 @@ export async function assemble(config: Config, listener: Listener): Promise<Asse
       clock: monotonicClock,
       listener,
     };
-    const mismatch = config.allowSamplingMismatch ? ["Note: this configuration samples from a distribution that its loss does not model (allowSamplingMismatch)."] : [];
+    const notes = [`sandbox: ${describeIsolation(sandbox.isolation)}`];
+    if (config.allowSamplingMismatch) notes.push("Note: this configuration samples from a distribution that its loss does not model (allowSamplingMismatch).");
     const owned = stack.move();
-    return { parts, isolation: sandbox.isolation, notes: mismatch, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+    return { parts, isolation: sandbox.isolation, notes, [Symbol.asyncDispose]: () => owned.disposeAsync() };
   } catch (error) {
     await stack.disposeAsync();
     throw error;

@@ -34,6 +34,7 @@ export async function bootPyodide(options: { readonly directory: string; readonl
   // Finalizers would touch an interpreter whose memory has been restored since.
   Object.assign(globalThis, { FinalizationRegistry: class { register(): void {} unregister(): void {} } });
   fixDate();
+  fixNavigator();
   const loader = (await import(pathToFileURL(`${options.directory}/pyodide.mjs`).href)) as { loadPyodide: (config: object) => Promise<Pyodide> };
   const pyodide = await loader.loadPyodide({
     indexURL: `${options.directory}/`,
@@ -60,6 +61,11 @@ function fixDate(): void {
   }
   Object.assign(globalThis, { Date: FixedDate });
   Object.assign(Math, { random: () => 0.5 });
+}
+
+/** Emscripten tells Python the name and version of its host, which would end up in the image (`sys._emscripten_info`). */
+function fixNavigator(): void {
+  Object.defineProperty(globalThis, "navigator", { value: { userAgent: "Node.js", language: "en-US", hardwareConcurrency: 1 }, configurable: true });
 }
 
 /** The interpreter as the serving loop sees it: one guest function from bytes to bytes, and its memory. */

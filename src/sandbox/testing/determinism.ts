@@ -1,15 +1,8 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { Program } from "../../core/environment.ts";
 import { Rng } from "../../core/seed.ts";
 import type { Fork, InstanceId, ProgramHandle } from "../sandbox.ts";
 import type { ObservedSandbox } from "../pool.ts";
-import { openProgram, valueOf } from "../test-sandbox.ts";
-
-/** A program of the repository's banks. */
-export interface BankProgram extends Program {
-  readonly file: string;
-}
+import { valueOf } from "../test-sandbox.ts";
 
 /** What is played: drawn at random, the same for the same seed. */
 export interface DeterminismCase {
@@ -21,7 +14,7 @@ export interface DeterminismCase {
 
 /** A way of playing that gave other bytes. */
 export interface Difference {
-  readonly file: string;
+  readonly program: string;
   readonly play: DeterminismCase;
   readonly way: string;
   readonly expected: readonly string[];
@@ -29,14 +22,6 @@ export interface Difference {
 }
 
 const noise = ["", "1", "2", "7", "12", "left", "open", "look", "yes", "\\boxed{3}", "go north", "<answer>4</answer>", "é \u{1F600} \\ \" '", "x".repeat(300)];
-
-/** Programs of folders below `environments/`, in order of name. */
-export function bankPrograms(environments: string, folders: readonly string[]): BankProgram[] {
-  return folders.flatMap((folder) => {
-    const files = readdirSync(join(environments, folder)).filter((name) => /\.(py|ts)$/.test(name)).sort();
-    return files.map((name) => ({ file: `${folder}/${name}`, language: name.endsWith(".py") ? "python" : "typescript", source: readFileSync(join(environments, folder, name), "utf8") }));
-  });
-}
 
 /** Draws cases: actions are the program's own solution up to some turn, with noise between. */
 export async function drawCases(handle: ProgramHandle, count: number, rng: Rng): Promise<DeterminismCase[]> {
@@ -55,28 +40,43 @@ export async function drawCases(handle: ProgramHandle, count: number, rng: Rng):
   return cases;
 }
 
-/** Plays cases of one program in every way. `handles` are the same program, each in a child of its own. Returns what was observed alone, and what differs. */
-export async function compareWays(file: string, handles: readonly [ProgramHandle, ProgramHandle], cases: readonly DeterminismCase[]): Promise<{ readonly records: string[][]; readonly differences: Difference[] }> {
+/** What `compareWays` found. */
+interface Compared {
+  /** What was observed alone, by case. */
+  readonly records: string[][];
+  readonly differences: Difference[];
+  /** Fuel of each case alone: played first, again, and in another child. NaN where it failed. */
+  readonly fuel: readonly (readonly [number, number, number])[];
+}
+
+/** Plays cases of one program in every way. `handles` are the same program, each in a child of its own. */
+export async function compareWays(program: string, handles: readonly [ProgramHandle, ProgramHandle], cases: readonly DeterminismCase[]): Promise<Compared> {
   const records: string[][] = [];
   const differences: Difference[] = [];
+  const fuel: [number, number, number][] = [];
   for (const [i, play] of cases.entries()) {
-    const expected = await playAlone(handles[0], play);
-    records.push(expected);
     const neighbour = cases[(i + 1) % cases.length] ?? play;
+    const first = await playAlone(handles[0], play);
+    const again = await playAlone(handles[0], play);
+    const elsewhere = await playAlone(handles[1], play);
+    records.push(first.texts);
+    fuel.push([first.fuel, again.fuel, elsewhere.fuel]);
     const ways: Readonly<Record<string, readonly string[]>> = {
-      again: await playAlone(handles[0], play),
-      "in another child": await playAlone(handles[1], play),
+      again: again.texts,
+      "in another child": elsewhere.texts,
       interleaved: await playInterleaved(handles[0], play, neighbour),
       ...(await playForked(handles, play)),
     };
-    for (const [way, got] of Object.entries(ways)) if (JSON.stringify(got) !== JSON.stringify(expected)) differences.push({ file, play, way, expected, got });
+    const expected = first.texts;
+    for (const [way, got] of Object.entries(ways)) if (JSON.stringify(got) !== JSON.stringify(expected)) differences.push({ program, play, way, expected, got });
   }
-  return { records, differences };
+  return { records, differences, fuel };
 }
 
 /** Opens a program in lanes 0 and 1. */
-export function openTwice(sandbox: ObservedSandbox, { source }: BankProgram): Promise<[ProgramHandle, ProgramHandle]> {
-  return Promise.all([openProgram(sandbox, source, 0), openProgram(sandbox, source, 1)]);
+export async function openTwice(sandbox: ObservedSandbox, program: Program): Promise<[ProgramHandle, ProgramHandle]> {
+  const [here, there] = await Promise.all([sandbox.open(program, { lane: 0 }), sandbox.open(program, { lane: 1 })]);
+  return [valueOf(here), valueOf(there)];
 }
 
 async function begin(handle: ProgramHandle, seed: number): Promise<{ readonly instance: InstanceId | undefined; readonly text: string }> {
@@ -90,12 +90,19 @@ async function go(handle: ProgramHandle, instance: InstanceId, actions: readonly
   return texts;
 }
 
-async function playAlone(handle: ProgramHandle, { seed, actions }: DeterminismCase): Promise<string[]> {
+/** What the calls of an instance have cost; NaN when it has failed. */
+async function fuelOf(handle: ProgramHandle, instance: InstanceId): Promise<number> {
+  const forked = await handle.fork(instance);
+  return forked.ok ? forked.value.spent.fuel : NaN;
+}
+
+async function playAlone(handle: ProgramHandle, { seed, actions }: DeterminismCase): Promise<{ readonly texts: string[]; readonly fuel: number }> {
   const { instance, text } = await begin(handle, seed);
-  if (instance === undefined) return [text];
+  if (instance === undefined) return { texts: [text], fuel: NaN };
   const texts = [text, ...(await go(handle, instance, actions))];
+  const fuel = await fuelOf(handle, instance);
   await handle.release([instance]);
-  return texts;
+  return { texts, fuel };
 }
 
 /** In one batch with an instance of another case and one of the same. */

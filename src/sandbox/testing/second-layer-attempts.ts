@@ -1,3 +1,6 @@
+import { dirname, join } from "node:path";
+import type { Targets } from "../escape-probes.ts";
+
 /**
  * What code that has escaped the interpreter could try in the child's own Node, by name: bodies of an async JavaScript function
  * with `SECRET`, `OUT`, `SOCKET` (paths) and `PORT` in scope.
@@ -62,6 +65,11 @@ export const escapedAttempts: Readonly<Record<string, string>> = {
   "give itself permissions": `process.permission.has = () => true; return require("fs").readFileSync(SECRET, "utf8")`,
   "patch away the checks": `require("fs").openSync = () => 0; Object.prototype.hasOwnProperty = () => true; return require("fs").readFileSync(SECRET, "utf8")`,
 };
+
+/** What the attempts find in scope: canaries, and a directory they may read. */
+export function escapedNames({ secretFile, outputFile, port }: Targets, allowed: string): Readonly<Record<string, string | number>> {
+  return { SECRET: secretFile, OUT: outputFile, PORT: port, SOCKET: join(dirname(secretFile), "socket"), ALLOWED: allowed };
+}
 
 /** JavaScript that makes these attempts and prints one JSON object: what became of each, by name. */
 export function escapedProgram(names: Readonly<Record<string, string | number>>, which = Object.keys(escapedAttempts)): string {
