@@ -128,7 +128,8 @@ export class HttpClient {
     const most = this.#options.maxResponseBytes ?? 2 ** 30;
     const parts: Uint8Array[] = [];
     let length = 0;
-    for await (const part of response.body ?? []) {
+    const body: AsyncIterable<Uint8Array> | readonly Uint8Array[] = response.body ?? [];
+    for await (const part of body) {
       length += part.length;
       if (length > most) throw this.#error(request, { kind: "format", attempts }, { reason: `answered more than ${most} bytes` });
       parts.push(part);

@@ -122,7 +122,7 @@ describe("Secret", () => {
     const error: unknown = await client.send(get).catch((caught: unknown) => caught);
     expect(seen[0]?.headers.authorization).toBe("Bearer tml-hush");
     expect((error as Error).message).toContain("THE_KEY");
-    for (const text of [inspect(error, { depth: 9 }), JSON.stringify(error), (error as Error).stack, `${String(secret)}`, JSON.stringify({ secret }), inspect({ secret }), inspect(client, { depth: 9 })]) expect(text).not.toContain("tml-hush");
+    for (const text of [inspect(error, { depth: 9 }), JSON.stringify(error), (error as Error).stack, String(secret), JSON.stringify({ secret }), inspect({ secret }), inspect(client, { depth: 9 })]) expect(text).not.toContain("tml-hush");
   });
 
   it("is refused when unset or unusable", () => {

@@ -150,20 +150,20 @@ describe("faults that stop a run: a named error, no optimiser step, and nothing 
 });
 
 describe("starting", () => {
-  it.each<readonly [string, string, Partial<ScriptedServerOptions>, ConnectChanges, readonly string[]]>([
-    ["a model that the server does not serve", "policy.model", {}, { options: { baseModel: "other/model" } }, ["tests/tabular-12", "policy.model"]],
-    ["a wrong key", "policy.key", { key: "right" }, { key: "wrong-key" }, ["TEST_KEY"]],
-    ["no key", "policy.key", { key: "right" }, {}, ["apiKeyEnv"]],
-    ["a server that speaks something else", "policy.lost", { faults: [{ at: "get_server_capabilities", kind: "status", status: 404 }] }, {}, ["base URL"]],
-    ["a web page", "policy.protocol", { faults: [{ at: "get_server_capabilities", kind: "text", text: "<html>" }] }, {}, ["base URL"]],
-    ["a redirect", "policy.request", { faults: [{ at: "get_server_capabilities", kind: "status", status: 302, headers: { location: "http://example.invalid/" } }] }, {}, ["final base URL"]],
-    ["a server that refuses the session", "policy.request", { faults: [{ at: "create_session", kind: "text", text: '{"error_message":"client too old"}' }] }, {}, ["client too old"]],
-    ["no room for an adapter", "policy.operation", { faults: [{ at: "retrieve_future", kind: "text", text: '{"error":"no free adapter","category":"user"}' }] }, {}, ["no free adapter"]],
-  ])("%s", async (_name, code, server, client, says) => {
+  it.each<readonly [string, { readonly code: string; readonly server?: Partial<ScriptedServerOptions>; readonly client?: ConnectChanges; readonly says: string }]>([
+    ["a model that the server does not serve", { code: "policy.model", client: { options: { baseModel: "other/model" } }, says: "it serves tests/tabular-12" }],
+    ["a wrong key", { code: "policy.key", server: { key: "right" }, client: { key: "wrong-key" }, says: "TEST_KEY" }],
+    ["no key", { code: "policy.key", server: { key: "right" }, says: "apiKeyEnv" }],
+    ["a server that speaks something else", { code: "policy.lost", server: { faults: [{ at: "get_server_capabilities", kind: "status", status: 404 }] }, says: "base URL" }],
+    ["a web page", { code: "policy.protocol", server: { faults: [{ at: "get_server_capabilities", kind: "text", text: "<html>" }] }, says: "base URL" }],
+    ["a redirect", { code: "policy.request", server: { faults: [{ at: "get_server_capabilities", kind: "status", status: 302, headers: { location: "http://example.invalid/" } }] }, says: "final base URL" }],
+    ["a server that refuses the session", { code: "policy.request", server: { faults: [{ at: "create_session", kind: "text", text: '{"error_message":"client too old"}' }] }, says: "client too old" }],
+    ["no room for an adapter", { code: "policy.operation", server: { faults: [{ at: "retrieve_future", kind: "text", text: '{"error":"no free adapter","category":"user"}' }] }, says: "no free adapter" }],
+  ])("%s", async (_name, { code, server, client, says }) => {
     const started = stack.use(await startServer(server));
     const failure: unknown = await connect(started.baseUrl, client).catch((error: unknown) => error);
     expect(failure).toMatchObject({ code });
-    for (const text of says) expect((failure as Error).message).toContain(text);
+    expect((failure as Error).message).toContain(says);
     expect(JSON.stringify(failure) + String((failure as Error).stack)).not.toContain("wrong-key");
   });
 

@@ -211,14 +211,15 @@ export class Model {
   async #submit(step: Step, build: (seqId: number) => Payload): Promise<Submitted> {
     if (this.#broken !== undefined) throw interruptedError(step.what, this.#broken.cause);
     step.signal?.throwIfAborted();
-    let ambiguous = false;
+    const attempts: HttpFailure[] = [];
     const payload = build(this.#next);
     try {
-      const { requestId } = await this.#session.connection.begin(payload, { what: step.what, repeat: repeatOf(step), onFailure: (failure) => (ambiguous ||= isAmbiguous(failure)) });
+      const { requestId } = await this.#session.connection.begin(payload, { what: step.what, repeat: repeatOf(step), onFailure: (each) => void attempts.push(each) });
       this.#next += 1;
       return { requestId, payload };
     } catch (error) {
       const failure = failureOf(error);
+      const ambiguous = attempts.some(isAmbiguous);
       if (failure !== undefined && !ambiguous && this.#otherEncoding(failure, payload)) return this.#submit(step, build);
       if (failure?.status === 409 && ambiguous && step.conflictIsDone === true) {
         this.#next += 1;

@@ -53,7 +53,9 @@ export class Sampler {
   }
 
   async #begin(request: SamplerRequest, number: number, signal: AbortSignal): Promise<string> {
-    const onFailure = ({ status }: { readonly status?: number }): void => void (status === 429 && this.#gate.slowDown());
+    const onFailure = ({ status }: { readonly status?: number }): void => {
+      if (status === 429) this.#gate.slowDown();
+    };
     const send = (): Promise<{ readonly requestId: string }> => this.#connection.begin(this.#payload(request, number), { what: "Sampling", signal, onFailure, headers: { "x-tinker-sampling-backpressure": "1" } });
     try {
       return (await send()).requestId;

@@ -111,7 +111,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 
 /** The error for an answer that is not what the protocol says. */
 export function protocolError(what: string, value: unknown, cause?: unknown): SpadeError {
-  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "nothing");
+  const text = typeof value === "string" ? value : value === undefined ? "nothing" : JSON.stringify(value);
   const shown = text.length > 200 ? `${text.slice(0, 200)}…` : text;
   return new SpadeError("policy.protocol", `The server does not answer as the Tinker protocol says: ${what}; it answered ${shown}. Check policy.profile and the server's version against docs/engines.md, then resume.`, { cause });
 }
