@@ -62,15 +62,15 @@ describe("faults that a run survives: the update is as without them, and nothing
     ["heartbeats that fail", { at: "session_heartbeat", kind: "status", status: 500, times: 3 }],
   ])("while sampling: %s", async (_name, fault) => {
     const expected = await undisturbed();
-    const { server, tinker } = await start({ faults: [fault] }, { timing: { heartbeatMs: 2 } });
+    const { server, tinker } = await start({ faults: [fault] }, { timing: { heartbeatMs: 10 } });
     expect(await updated(tinker)).toEqual(expected);
     expectEachOnce(server);
   });
 
-  it.each<readonly [string, Fault]>([
+  it.each<readonly [string, Fault, ConnectChanges?]>([
     ["slow futures (try_again)", { at: "retrieve_future", kind: "text", text: JSON.stringify({ type: "try_again", request_id: "1", queue_state: "paused_capacity" }), times: 5 }],
     ["slow futures (408)", { at: "retrieve_future", kind: "status", status: 408, body: { queue_state: "active" }, times: 5 }],
-    ["a poll that is not answered", { at: "retrieve_future", kind: "hang" }],
+    ["a poll that is not answered", { at: "retrieve_future", kind: "hang" }, { timing: { pollTimeoutMs: 500 } }],
     ["429 on an update", { at: "forward_backward", kind: "status", status: 429, headers: { "retry-after": "0" }, times: 3, ...backward }],
     ["429 on polls", { at: "retrieve_future", kind: "status", status: 429, ...backward }],
     ["408 on an optimiser step", { at: "optim_step", kind: "status", status: 408, times: 2 }],
@@ -82,11 +82,11 @@ describe("faults that a run survives: the update is as without them, and nothing
     ["connection reset before an update arrives", { at: "forward_backward", kind: "reset", when: "before", ...backward }],
     ["connection reset after an update was carried out", { at: "forward_backward", kind: "reset", when: "after", ...backward }],
     ["connection reset after an optimiser step was carried out", { at: "optim_step", kind: "reset", when: "after" }],
-    ["an optimiser step that is not answered in time", { at: "optim_step", kind: "hang" }],
+    ["an optimiser step that is not answered in time", { at: "optim_step", kind: "hang" }, { timeoutMs: 500, retries: 20 }],
     ["nonsense while polling", { at: "retrieve_future", kind: "text", text: "<html>bad gateway", times: 2, ...backward }],
-  ])("in an update: %s", async (_name, fault) => {
+  ])("in an update: %s", async (_name, fault, client) => {
     const expected = await undisturbed();
-    const { server, tinker } = await start();
+    const { server, tinker } = await start({}, client);
     const { update } = await sampled(tinker);
     server.inject(fault);
     expect(await update()).toEqual(expected);
@@ -104,9 +104,9 @@ describe("faults that stop a run: a named error, no optimiser step, and nothing 
 
   it.each<readonly [string, Expected, Fault]>([
     ["402 for longer than the pause", { code: "policy.billing", says: ["credit", "--resume"] }, { at: "optim_step", kind: "status", status: 402, times: 1000 }],
-    ["429 beyond patience", { code: "policy.rateLimit", says: ["forward_backward", "--resume"] }, { at: "forward_backward", kind: "status", status: 429, headers: { "retry-after": "10" }, ...backward }],
+    ["429 beyond patience", { code: "policy.rateLimit", says: ["forward_backward", "--resume"] }, { at: "forward_backward", kind: "status", status: 429, headers: { "retry-after": "60" }, ...backward }],
     ["500 that stays", { code: "policy.server", says: ["500", "--resume"] }, { at: "forward_backward", kind: "status", status: 500, times: 1000, ...backward }],
-    ["a polled future that only fails", { code: "policy.server", says: ["retrieve_future"] }, { at: "retrieve_future", kind: "status", status: 500, times: 1000, ...backward }],
+    ["a polled future that only fails", { code: "policy.server", says: ["retrieve_future"], client: { timing: { outageMs: 50 } } }, { at: "retrieve_future", kind: "status", status: 500, times: 1000, ...backward }],
     ["a future without end", { code: "policy.timeout", says: ["operationTimeoutMs"], client: { timing: { operationTimeoutMs: 50 } } }, { at: "retrieve_future", kind: "status", status: 408, times: 1000, ...backward }],
     ["an operation that fails on the server", { code: "policy.operation", says: ["out of memory"] }, { at: "retrieve_future", kind: "text", text: JSON.stringify({ error: "out of memory", category: "server" }), ...backward }],
     ["nonsense instead of a future", { code: "policy.protocol", says: ["not JSON"] }, { at: "forward_backward", kind: "text", text: "<html>", ...backward }],

@@ -18,6 +18,7 @@ export class Session {
   #samplers = 0;
   #timer: NodeJS.Timeout;
   #missedMs = 0;
+  #beating = false;
 
   private constructor(connection: Connection, id: string, contextLength: number | undefined) {
     this.connection = connection;
@@ -56,6 +57,8 @@ export class Session {
 
   async #beat(): Promise<void> {
     const { connection } = this;
+    if (this.#beating) return;
+    this.#beating = true;
     try {
       await connection.call("/api/v1/session_heartbeat", { session_id: this.id, type: "session_heartbeat" }, { what: "A heartbeat", repeat: "never", timeoutMs: 10_000 });
       this.#missedMs = 0;
@@ -66,6 +69,8 @@ export class Session {
       const gone = error instanceof SpadeError && httpFailure(error.cause)?.status === 404;
       if (gone) this.close();
       if (gone || (before < silenceMs && this.#missedMs >= silenceMs)) connection.notice(gone ? "The server no longer knows this session: its models are gone. Resume the run to go on from its last checkpoint." : `No heartbeat has reached the server for ${Math.round(this.#missedMs / 1000)} s.`);
+    } finally {
+      this.#beating = false;
     }
   }
 }

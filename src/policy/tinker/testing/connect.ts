@@ -13,7 +13,7 @@ export const testModel = "tests/tabular-12";
 export const vocabularySize = 12;
 export const stopToken = 11;
 
-const quick: Timing = { ...defaultTiming, pollTimeoutMs: 1_000, pollPauseMs: 1, operationTimeoutMs: 10_000, outageMs: 200, billingMs: 20, billingPauseMs: 1 };
+const quick: Timing = { ...defaultTiming, pollTimeoutMs: 20_000, pollPauseMs: 1, operationTimeoutMs: 60_000, outageMs: 30_000, billingMs: 20, billingPauseMs: 1 };
 
 export interface ConnectChanges {
   readonly profile?: Partial<ServerProfile>;
@@ -21,6 +21,9 @@ export interface ConnectChanges {
   readonly options?: Partial<TinkerOptions>;
   readonly key?: string;
   readonly notices?: string[];
+  /** Of one request. Default: 20,000, so that a busy machine changes no test. */
+  readonly timeoutMs?: number;
+  readonly retries?: number;
 }
 
 /** A tabular server. */
@@ -29,12 +32,12 @@ export function startServer(changes: Partial<ScriptedServerOptions> = {}, reduct
 }
 
 /** A client of a scripted server with short delays; returns it with its connection. */
-export function connect(baseUrl: string, { profile, timing, options, key, notices }: ConnectChanges = {}): Promise<Tinker> {
+export function connect(baseUrl: string, { profile, timing, options, key, notices, timeoutMs = 20_000, retries = 3 }: ConnectChanges = {}): Promise<Tinker> {
   const http = new HttpClient({
     baseUrl,
     seed: 1,
-    timeoutMs: 1_000,
-    retry: { retries: 3, baseMs: 1, maxMs: 4, patienceMs: 5_000 },
+    timeoutMs,
+    retry: { retries, baseMs: 1, maxMs: 4, patienceMs: 60_000 },
     ...(key === undefined ? {} : { credential: { secret: new Secret("TEST_KEY", key), form: "x-api-key" as const } }),
   });
   const connection = new Connection({ http, profile: { ...profiles.hosted, ...profile }, timing: { ...quick, ...timing }, clock: monotonicClock, seed: 1, notice: (text) => notices?.push(text) });
