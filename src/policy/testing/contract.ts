@@ -68,97 +68,104 @@ export function policyContract(name: string, make: () => Promise<PolicySubject>)
 /** What every policy that can be trained does besides, and its trainer. */
 export function trainerContract(name: string, make: () => Promise<TrainerSubject>): void {
   describe(`${name}: contract of a policy that is trained`, () => {
-    it("refuses truncated sampling and a prompt that fills the context; stops at the context's end", async () => {
-      await using subject = await make();
-      const [request] = requestsOf(subject, 1, 1) as [SampleRequest];
-      for (const change of [{ topP: 0.9 }, { topK: 5 }]) {
-        await expect(subject.policy.sample([{ ...request, sampling: { ...sampling, ...change } }])).rejects.toMatchObject({ code: "policy.samplingMismatch" });
-      }
-      const long = (length: number): SampleRequest => ({ prompt: new Int32Array(length).fill(1), sampling: { ...sampling, maxTokens: 100 }, seed: 1 });
-      await expect(subject.policy.sample([long(subject.policy.contextLength)])).rejects.toMatchObject({ code: "policy.contextLength" });
-      const [sample] = await subject.policy.sample([long(subject.policy.contextLength - 1)]);
-      expect(sample?.tokens).toHaveLength(1);
-    });
+    learns(make);
+    refuses(make);
+  });
+}
 
-    it("raises the reward of what it samples, one version per update", async () => {
-      await using subject = await make();
-      const means: number[] = [];
-      for (let i = 0; i < 12; i++) {
-        const { rows, mean } = await rewardedRows(subject, i);
-        means.push(mean);
-        const metrics = await subject.trainer.update({ rows, seed: i }, contractLoss, optimiserOf(subject));
-        expect(metrics.policyVersion).toBe(i + 1);
-        expect(subject.trainer.policyVersion).toBe(i + 1);
-        expect(metrics.tokens).toBe(rows.reduce((sum, { trajectory }) => sum + (trajectory.segments[1]?.tokens.length ?? 0), 0));
-        expect(metrics.logprobGap).toBeLessThan(1e-4);
-        expect(metrics.kl["agent"]).toBeLessThan(1e-6);
-        expect(metrics.entropy["agent"]).toBeGreaterThan(0);
-        expect(Number.isFinite(metrics.loss)).toBe(true);
-      }
-      expect(means[0]).toBeLessThan(0.3);
-      expect(means.at(-1)).toBeGreaterThan(0.6);
-    });
+function learns(make: () => Promise<TrainerSubject>): void {
+  it("raises the reward of what it samples, one version per update", async () => {
+    await using subject = await make();
+    const means: number[] = [];
+    for (let i = 0; i < 12; i++) {
+      const { rows, mean } = await rewardedRows(subject, i);
+      means.push(mean);
+      const metrics = await subject.trainer.update({ rows, seed: i }, contractLoss, optimiserOf(subject));
+      expect(metrics.policyVersion).toBe(i + 1);
+      expect(subject.trainer.policyVersion).toBe(i + 1);
+      expect(metrics.tokens).toBe(rows.reduce((sum, { trajectory }) => sum + (trajectory.segments[1]?.tokens.length ?? 0), 0));
+      expect(metrics.logprobGap).toBeLessThan(1e-4);
+      expect(metrics.kl["agent"]).toBeLessThan(1e-6);
+      expect(metrics.entropy["agent"]).toBeGreaterThan(0);
+      expect(Number.isFinite(metrics.loss)).toBe(true);
+    }
+    expect(means[0]).toBeLessThan(0.3);
+    expect(means.at(-1)).toBeGreaterThan(0.6);
+  });
 
-    it("labels samples asked for during an update with the version they come from", async () => {
-      await using subject = await make();
-      const { rows } = await rewardedRows(subject, 1);
-      const update = subject.trainer.update({ rows, seed: 1 }, contractLoss, optimiserOf(subject));
-      const [during] = await subject.policy.sample(requestsOf(subject, 1, 5));
-      await update;
-      const [after] = await subject.policy.sample(requestsOf(subject, 1, 5));
-      expect(during).toEqual(after);
-      expect(during?.policyVersion).toBe(1);
-    });
+  it("labels samples asked for during an update with the version they come from", async () => {
+    await using subject = await make();
+    const { rows } = await rewardedRows(subject, 1);
+    const update = subject.trainer.update({ rows, seed: 1 }, contractLoss, optimiserOf(subject));
+    const [during] = await subject.policy.sample(requestsOf(subject, 1, 5));
+    await update;
+    const [after] = await subject.policy.sample(requestsOf(subject, 1, 5));
+    expect(during).toEqual(after);
+    expect(during?.policyVersion).toBe(1);
+  });
 
-    it("goes on from a checkpoint as if it had never stopped", async () => {
-      await using subject = await make();
-      const directory = await mkdtemp(join(tmpdir(), "spade-contract-"));
-      try {
-        const { rows } = await rewardedRows(subject, 1);
-        await subject.trainer.update({ rows, seed: 1 }, contractLoss, optimiserOf(subject));
-        await subject.trainer.save(directory);
-        const expected = await subject.trainer.update({ rows, seed: 2 }, contractLoss, optimiserOf(subject));
-        const { policy, trainer } = await subject.another();
-        await trainer.load(directory);
-        expect(trainer.policyVersion).toBe(1);
-        expect(await trainer.update({ rows, seed: 2 }, contractLoss, optimiserOf(subject))).toEqual(expected);
-        const asked = requestsOf(subject, 4, 7);
-        expect(await policy.sample(asked)).toEqual(await subject.policy.sample(asked));
-        await expect(trainer.load(join(directory, "nowhere"))).rejects.toMatchObject({ code: "policy.checkpoint" });
-      } finally {
-        await rm(directory, { recursive: true });
-      }
-    });
-
-    it("refuses rows older than maxPolicyLag 1", async () => {
-      await using subject = await make();
+  it("goes on from a checkpoint as if it had never stopped", async () => {
+    await using subject = await make();
+    const directory = await mkdtemp(join(tmpdir(), "spade-contract-"));
+    try {
       const { rows } = await rewardedRows(subject, 1);
       await subject.trainer.update({ rows, seed: 1 }, contractLoss, optimiserOf(subject));
-      await subject.trainer.update({ rows, seed: 2 }, contractLoss, optimiserOf(subject));
-      await expect(subject.trainer.update({ rows, seed: 3 }, contractLoss, optimiserOf(subject))).rejects.toMatchObject({ code: "policy.stale" });
-      expect(subject.trainer.policyVersion).toBe(2);
-    });
+      await subject.trainer.save(directory);
+      const expected = await subject.trainer.update({ rows, seed: 2 }, contractLoss, optimiserOf(subject));
+      const { policy, trainer } = await subject.another();
+      await trainer.load(directory);
+      expect(trainer.policyVersion).toBe(1);
+      expect(await trainer.update({ rows, seed: 2 }, contractLoss, optimiserOf(subject))).toEqual(expected);
+      const asked = requestsOf(subject, 4, 7);
+      expect(await policy.sample(asked)).toEqual(await subject.policy.sample(asked));
+      await expect(trainer.load(join(directory, "nowhere"))).rejects.toMatchObject({ code: "policy.checkpoint" });
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
 
-    it("refuses what is not finite, keeps weights and version, and goes on", async () => {
-      await using subject = await make();
-      const { rows, samples } = await rewardedRows(subject, 1);
-      const [first, sample] = [rows[0] as TrainingRow, samples[0] as Sample];
-      const broken: TrainingRow = { ...first, trajectory: trajectoryOf(subject.prompt(0), { ...sample, logprobs: sample.logprobs.map(() => NaN) }) };
-      for (const bad of [[...rows, broken], rows.with(0, { ...first, advantage: Infinity })]) {
-        await expect(subject.trainer.update({ rows: bad, seed: 1 }, contractLoss, optimiserOf(subject))).rejects.toMatchObject({ code: expect.stringMatching(/^(engine|policy)\.(nonFinite|request)$/) as string });
-      }
-      expect(subject.trainer.policyVersion).toBe(0);
-      expect((await rewardedRows(subject, 1)).samples).toEqual(samples);
-      expect((await subject.trainer.update({ rows, seed: 1 }, contractLoss, optimiserOf(subject))).policyVersion).toBe(1);
-    });
+  it("imitates sampled tokens with cross-entropy", async () => {
+    await using subject = await make();
+    const { rows } = await rewardedRows(subject, 1);
+    const losses: number[] = [];
+    for (let i = 0; i < 2; i++) losses.push((await subject.trainer.update({ rows, seed: i }, { kind: "crossEntropy" }, optimiserOf(subject))).loss);
+    expect(losses[1]).toBeLessThan(losses[0] ?? 0);
+  });
+}
 
-    it("imitates sampled tokens with cross-entropy", async () => {
-      await using subject = await make();
-      const { rows } = await rewardedRows(subject, 1);
-      const losses: number[] = [];
-      for (let i = 0; i < 2; i++) losses.push((await subject.trainer.update({ rows, seed: i }, { kind: "crossEntropy" }, optimiserOf(subject))).loss);
-      expect(losses[1]).toBeLessThan(losses[0] ?? 0);
-    });
+function refuses(make: () => Promise<TrainerSubject>): void {
+  it("refuses truncated sampling and a prompt that fills the context; stops at the context's end", async () => {
+    await using subject = await make();
+    const [request] = requestsOf(subject, 1, 1) as [SampleRequest];
+    for (const change of [{ topP: 0.9 }, { topK: 5 }]) {
+      await expect(subject.policy.sample([{ ...request, sampling: { ...sampling, ...change } }])).rejects.toMatchObject({ code: "policy.samplingMismatch" });
+    }
+    const long = (length: number): SampleRequest => ({ prompt: new Int32Array(length).fill(1), sampling: { ...sampling, maxTokens: 100 }, seed: 1 });
+    await expect(subject.policy.sample([long(subject.policy.contextLength)])).rejects.toMatchObject({ code: "policy.contextLength" });
+    const [sample] = await subject.policy.sample([long(subject.policy.contextLength - 1)]);
+    expect(sample?.tokens).toHaveLength(1);
+  });
+
+  it("refuses rows older than maxPolicyLag 1", async () => {
+    await using subject = await make();
+    const { rows } = await rewardedRows(subject, 1);
+    await subject.trainer.update({ rows, seed: 1 }, contractLoss, optimiserOf(subject));
+    await subject.trainer.update({ rows, seed: 2 }, contractLoss, optimiserOf(subject));
+    await expect(subject.trainer.update({ rows, seed: 3 }, contractLoss, optimiserOf(subject))).rejects.toMatchObject({ code: "policy.stale" });
+    expect(subject.trainer.policyVersion).toBe(2);
+  });
+
+  it("refuses what is not finite, keeps weights and version, and goes on", async () => {
+    await using subject = await make();
+    const { rows, samples } = await rewardedRows(subject, 1);
+    const [first, sample] = [rows[0] as TrainingRow, samples[0] as Sample];
+    const broken: TrainingRow = { ...first, trajectory: trajectoryOf(subject.prompt(0), { ...sample, logprobs: sample.logprobs.map(() => NaN) }) };
+    for (const bad of [[...rows, broken], rows.with(0, { ...first, advantage: Infinity })]) {
+      await expect(subject.trainer.update({ rows: bad, seed: 1 }, contractLoss, optimiserOf(subject))).rejects.toMatchObject({ code: expect.stringMatching(/^(engine|policy)\.(nonFinite|request)$/) as string });
+    }
+    expect(subject.trainer.policyVersion).toBe(0);
+    expect((await rewardedRows(subject, 1)).samples).toEqual(samples);
+    expect((await subject.trainer.update({ rows, seed: 1 }, contractLoss, optimiserOf(subject))).policyVersion).toBe(1);
   });
 }
 

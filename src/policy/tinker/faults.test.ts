@@ -67,10 +67,10 @@ describe("faults that a run survives: the update is as without them, and nothing
     expectEachOnce(server);
   });
 
-  it.each<readonly [string, Fault, ConnectChanges?]>([
+  it.each<readonly [string, Fault & { readonly client?: ConnectChanges }]>([
     ["slow futures (try_again)", { at: "retrieve_future", kind: "text", text: JSON.stringify({ type: "try_again", request_id: "1", queue_state: "paused_capacity" }), times: 5 }],
     ["slow futures (408)", { at: "retrieve_future", kind: "status", status: 408, body: { queue_state: "active" }, times: 5 }],
-    ["a poll that is not answered", { at: "retrieve_future", kind: "hang" }, { timing: { pollTimeoutMs: 500 } }],
+    ["a poll that is not answered", { at: "retrieve_future", kind: "hang", client: { timing: { pollTimeoutMs: 500 } } }],
     ["429 on an update", { at: "forward_backward", kind: "status", status: 429, headers: { "retry-after": "0" }, times: 3, ...backward }],
     ["429 on polls", { at: "retrieve_future", kind: "status", status: 429, ...backward }],
     ["408 on an optimiser step", { at: "optim_step", kind: "status", status: 408, times: 2 }],
@@ -82,11 +82,11 @@ describe("faults that a run survives: the update is as without them, and nothing
     ["connection reset before an update arrives", { at: "forward_backward", kind: "reset", when: "before", ...backward }],
     ["connection reset after an update was carried out", { at: "forward_backward", kind: "reset", when: "after", ...backward }],
     ["connection reset after an optimiser step was carried out", { at: "optim_step", kind: "reset", when: "after" }],
-    ["an optimiser step that is not answered in time", { at: "optim_step", kind: "hang" }, { timeoutMs: 500, retries: 20 }],
+    ["an optimiser step that is not answered in time", { at: "optim_step", kind: "hang", client: { timeoutMs: 500, retries: 20 } }],
     ["nonsense while polling", { at: "retrieve_future", kind: "text", text: "<html>bad gateway", times: 2, ...backward }],
-  ])("in an update: %s", async (_name, fault, client) => {
+  ])("in an update: %s", async (_name, fault) => {
     const expected = await undisturbed();
-    const { server, tinker } = await start({}, client);
+    const { server, tinker } = await start({}, fault.client);
     const { update } = await sampled(tinker);
     server.inject(fault);
     expect(await update()).toEqual(expected);
