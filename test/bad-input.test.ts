@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { loadConfig } from "../src/config/load.ts";
 import { sha256 } from "../src/core/digest.ts";
-import { packagePath } from "../src/selfplay/assemble.ts";
+import { packagePath } from "../src/selfplay/paths.ts";
 import { RunStore } from "../src/storage/run-store.ts";
 import { copyRun, digestOf, eventsOf, spade, spadeInShell, workDirectory, writeConfig } from "./command.ts";
 import type { Finished } from "./command.ts";

@@ -11,6 +11,8 @@ export interface ChatTokenizer {
   id(token: string): number | undefined;
   /** Text of one id. */
   token(id: number): string | undefined;
+  /** Ids at or above this stand for nothing. */
+  readonly vocabularySize: number;
   /** The control token that a text begins with. */
   controlAtStart(text: string): string | undefined;
   /** The text with no control token in it: a space is put after the first character of each. */
@@ -41,11 +43,18 @@ export function chatTokenizer(files: { readonly tokenizer: object; readonly conf
     decode,
     id: (token) => inner.token_to_id(token),
     token: (id) => inner.id_to_token(id),
+    vocabularySize: vocabularySize(tokenizer, added),
     controlAtStart: (text) => control.find((token) => text.startsWith(token)),
     defuse: (text) => (anyControl === undefined ? text : text.replace(anyControl, (token) => `${token.slice(0, 1)} ${token.slice(1)}`)),
   };
   check(made, added, path);
   return made;
+}
+
+function vocabularySize(tokenizer: object, added: readonly AddedToken[]): number {
+  const { vocab } = (tokenizer as { readonly model: { readonly vocab: Readonly<Record<string, number>> | readonly unknown[] } }).model;
+  const ids = Array.isArray(vocab) ? [vocab.length - 1] : Object.values(vocab as Readonly<Record<string, number>>);
+  return 1 + [...ids, ...added.map(({ id }) => id)].reduce((largest, id) => Math.max(largest, id), -1);
 }
 
 function build(tokenizer: object, config: object, path: string): TokenizerFile {

@@ -1,5 +1,5 @@
 import { defaultCacheDirectory } from "../sandbox/image.ts";
-import { packagePath } from "../selfplay/assemble.ts";
+import { packagePath } from "../selfplay/paths.ts";
 import type { CommandSpec } from "./arguments.ts";
 import { diagnose, type Finding, pinnedNodeVersion } from "./doctor.ts";
 import { resolve } from "node:path";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { packagePath } from "../selfplay/assemble.ts";
+import { packagePath } from "../selfplay/paths.ts";
 import { testCache } from "../sandbox/test-sandbox.ts";
 import { checkDisk, checkIsolation, checkNode, diagnose, pinnedNodeVersion } from "./doctor.ts";
 

@@ -10,7 +10,7 @@ import { type Evaluation, evaluate } from "../evaluation/evaluate.ts";
 import { loadSuite } from "../evaluation/suite.ts";
 import { embedded } from "../policy/embedded.ts";
 import { openSandbox } from "../sandbox/pool.ts";
-import { packagePath } from "../selfplay/assemble.ts";
+import { packagePath } from "../selfplay/paths.ts";
 import { dialogueOf } from "../selfplay/dependencies.ts";
 import { evaluationSeeds } from "../selfplay/evaluation.ts";
 import { listCheckpoints } from "../storage/checkpoints.ts";
@@ -62,8 +62,10 @@ async function evaluateAll(args: Arguments): Promise<number> {
 function findSubjects(directory: string): Subject[] {
   if (existsSync(join(directory, "run.sqlite"))) {
     const store = RunStore.openReadOnly(directory);
-    const model = packagePath((store.header.config as { policy: { model: string } }).policy.model);
+    const { policy } = store.header.config as { readonly policy: { readonly kind: string; readonly model: string } };
     store.close();
+    if (policy.kind !== "embedded") throw new SpadeError("usage.model", `${directory} is a run of the policy "${policy.kind}", whose weights are on a server. Its evaluations are in its record (spade runs show); give a run or model of the embedded engine.`);
+    const model = packagePath(policy.model);
     return listCheckpoints(directory).map(({ name, directory: weights }) => ({ name: `iteration ${Number(name)}`, weights, tokenizer: join(model, "tokenizer.json") }));
   }
   if (existsSync(directory) && statSync(directory).isDirectory() && existsSync(join(directory, "weights.safetensors"))) {

@@ -45,7 +45,7 @@ async function runOrResume(args: Arguments, listener: Listener): Promise<RunResu
     refuseWithResume(args);
     const resumed = wanted === "" ? newestUnfinished() : wanted;
     interruptible(resumed);
-    return resumeRun({ directory: resumed, programVersion: programVersion(), listener });
+    return resumeRun({ directory: resumed, programVersion: programVersion(), listener, readVariable });
   }
   const source = args.required(0, "The preset or configuration file");
   const [iterations, seed, threads] = [args.integer("iterations"), args.integer("seed"), args.integer("threads")];
@@ -56,8 +56,10 @@ async function runOrResume(args: Arguments, listener: Listener): Promise<RunResu
   const name = basename(source, ".json");
   const directory = args.text("out") ?? freeDirectory(name);
   interruptible(directory);
-  return createRun({ directory, name, loaded, programVersion: programVersion(), provenance: { ...gitProvenance(), started: new Date().toISOString() }, listener });
+  return createRun({ directory, name, loaded, programVersion: programVersion(), provenance: { ...gitProvenance(), started: new Date().toISOString() }, listener, readVariable });
 }
+
+const readVariable = (name: string): string | undefined => process.env[name];
 
 /** The run in runs/ that was written last and has iterations left. @throws SpadeError usage.resume when there is none */
 function newestUnfinished(): string {

@@ -75,6 +75,7 @@ class Progress {
       case "evaluation":
         this.held = event;
         return;
+      case "notice":
       case "end":
         return;
     }
@@ -141,6 +142,8 @@ function describe(event: RunEvent, progress: Progress, now: number): string | un
     }
     case "evaluation":
       return `${duration(now)}  evaluation after ${event.iteration} iterations: ${heldOut(event)}`;
+    case "notice":
+      return `${duration(now)}  ${event.text}`;
     case "end":
       return `${duration(now)}  done: ${event.iterations} iterations in ${event.directory}, record ${event.digest.slice(0, 16)}`;
   }

@@ -9,7 +9,15 @@ export interface Contradiction {
 
 /** Contradictions that no single field shows; empty when the configuration is consistent. */
 export function contradictions(config: Config): readonly Contradiction[] {
-  return [...designContradictions(config), ...rewardContradictions(config)];
+  return [...designContradictions(config), ...rewardContradictions(config), ...engineContradictions(config)];
+}
+
+/** What the losses of Tinker servers lack. */
+function engineContradictions({ policy, update: { loss } }: Config): readonly Contradiction[] {
+  if (policy.kind !== "tinker") return [];
+  return (["klCoefficient", "entropyCoefficient"] as const)
+    .filter((name) => loss[name] > 0)
+    .map((name) => ({ path: `update.loss.${name}`, message: `is ${loss[name]}, but the losses of Tinker servers have no such term: set it to 0` }));
 }
 
 function designContradictions({ design, play, update, curriculum, gates }: Config): readonly Contradiction[] {
@@ -82,17 +90,19 @@ function rewardContradictions({ designerReward, play, design, environments }: Co
 
 /**
  * Refuses trained roles whose sampling distribution is not the loss's: softmax(logits / temperature) over the whole vocabulary, with
- * a temperature above 0 (invariant 10).
+ * a temperature above 0 (invariant 10). Tinker servers know temperature 1 only.
  * @throws config.samplingMismatch
  */
 export function refuseSamplingMismatch(config: Config): void {
   if (config.allowSamplingMismatch) return;
   for (const [path, sampling] of [["design.sampling", config.design.sampling], ["play.sampling", config.play.sampling]] as const) {
-    if (sampling.temperature > 0 && sampling.topP === 1 && sampling.topK === 0) continue;
+    const fixed = config.policy.kind === "tinker";
+    const suits = fixed ? sampling.temperature === 1 : sampling.temperature > 0;
+    if (suits && sampling.topP === 1 && sampling.topK === 0) continue;
     throw new SpadeError(
       "config.samplingMismatch",
-      `${path} samples at temperature ${sampling.temperature}, topP ${sampling.topP}, topK ${sampling.topK}, but the loss models the whole vocabulary at a temperature above 0. ` +
-        `Set topP 1, topK 0 and a temperature above 0, or set allowSamplingMismatch to true to accept the bias.`,
+      `${path} samples at temperature ${sampling.temperature}, topP ${sampling.topP}, topK ${sampling.topK}, but the loss models the whole vocabulary at ${fixed ? "temperature 1" : "a temperature above 0"}. ` +
+        `Set topP 1, topK 0 and ${fixed ? "temperature 1" : "a temperature above 0"}, or set allowSamplingMismatch to true to accept the bias.`,
       { details: { path, sampling } },
     );
   }

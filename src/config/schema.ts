@@ -28,6 +28,37 @@ const policySchema = z.discriminatedUnion("kind", [
     model: z.string().min(1).default("models/nano"),
     threads: count.default(2),
   }),
+  z.strictObject({
+    kind: z.literal("tinker"),
+    /** Where the server is, for example `http://127.0.0.1:8000`. */
+    baseUrl: z.url({ protocol: /^https?$/ }).refine((url) => !/^[a-z]+:\/\/[^/]*@/i.test(url), { error: "a URL may hold no user or password: name the environment variable of the key in apiKeyEnv" }),
+    /** Name of the base model, letter by letter as the server serves it. */
+    model: z.string().min(1),
+    /** Directory of the served model's tokenizer; a relative path is taken from the package's root. */
+    tokenizer: z.string().min(1),
+    /** Which server it is: what differs between servers follows from it. */
+    profile: z.enum(["hosted", "skyrl-jax", "skyrl-jax-0.3", "skyrl-torch", "tuft", "hatchery"]),
+    /** Name of the environment variable that holds the API key; absent: none is sent. The key itself is nowhere in the record. */
+    apiKeyEnv: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "it is the name of an environment variable, never the key itself").exactOptional(),
+    lora: z
+      .strictObject({
+        rank: count.default(32),
+        trainAttention: z.boolean().default(true),
+        trainMlp: z.boolean().default(true),
+        trainUnembedding: z.boolean().default(true),
+      })
+      .prefault({}),
+    /** Tokens of the model's context; absent: as the server says. */
+    contextLength: z.int().min(2).exactOptional(),
+    /** Sampling requests in flight at once. */
+    maxConcurrentSamples: count.default(64),
+    /** Rows of one forward_backward request, and its estimated size. */
+    chunk: z.strictObject({ datums: count.default(1024), bytes: count.default(5_000_000) }).prefault({}),
+    /** Of one HTTP request. */
+    requestTimeoutMs: count.default(60_000),
+    /** Of one operation, the time in the server's queue included. */
+    operationTimeoutMs: count.default(3_600_000),
+  }),
 ]);
 
 const corpusSchema = z.strictObject({

@@ -1,5 +1,5 @@
 /** The boundary at which an error arose; the first part of every error code. */
-export type Boundary = "config" | "storage" | "corpus" | "sandbox" | "engine" | "chat" | "policy" | "gate" | "rollout" | "usage" | "internal";
+export type Boundary = "config" | "storage" | "corpus" | "sandbox" | "engine" | "chat" | "http" | "policy" | "gate" | "rollout" | "usage" | "internal";
 
 export interface SpadeErrorOptions {
   readonly details?: Readonly<Record<string, unknown>>;

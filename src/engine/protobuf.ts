@@ -1,4 +1,4 @@
-/** One field of an ONNX message, encoded. Field numbers are those of onnx.proto. */
+/** One field of a protocol buffers message, encoded. */
 export type Bytes = Uint8Array;
 
 /** Concatenates encoded fields into a message. */
@@ -16,6 +16,13 @@ export function float(field: number, value: number): Bytes {
   const data = Buffer.alloc(4);
   data.writeFloatLE(value);
   return message(varint(BigInt(field * 8 + 5)), data);
+}
+
+/** A float64 field. */
+export function double(field: number, value: number): Bytes {
+  const data = Buffer.alloc(8);
+  data.writeDoubleLE(value);
+  return message(varint(BigInt(field * 8 + 1)), data);
 }
 
 /** A length-delimited field: text, bytes or a message. */

@@ -4,6 +4,7 @@ import type { SampleRequest } from "./policy.ts";
 import { recordedPolicy, type Recording, recordingPolicy } from "./recorded.ts";
 import { scriptedPolicy } from "./scripted.ts";
 import { byteTokenizer } from "./testing/byte-tokenizer.ts";
+import { policyContract } from "./testing/contract.ts";
 
 const renderer = embeddedRenderer(byteTokenizer);
 const policy = scriptedPolicy({
@@ -16,6 +17,15 @@ function request(maxTokens: number, more: Int32Array[] = []): SampleRequest {
   const prompt = Int32Array.from([...renderer.prompt({ system: "agent", user: "hello" }), ...more.flatMap((tokens) => [...tokens])]);
   return { prompt, sampling: { temperature: 1, topP: 1, topK: 0, maxTokens }, seed: 5 };
 }
+
+policyContract("scripted", () =>
+  Promise.resolve({
+    policy: scriptedPolicy({ tokenizer: byteTokenizer, respond: ({ last, seed }) => (seed % 2 === 0 ? last : "a longer answer") }),
+    stopToken: byteTokenizer.special.end,
+    prompt: (i) => renderer.prompt({ system: "agent", user: `${i}` }),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  }),
+);
 
 describe("scriptedPolicy", () => {
   it("answers from the messages of the prompt, with one log-probability per token", async () => {

@@ -10,6 +10,8 @@ export type RunEvent =
   | { readonly kind: "stage"; readonly iteration: number; readonly stage: Stage; readonly done: number; readonly total: number; readonly tokens: number; readonly seconds: number }
   | { readonly kind: "iteration"; readonly iteration: number; readonly metrics: IterationMetrics; readonly update: Readonly<Record<string, number>>; readonly tokens: number; readonly seconds: number }
   | { readonly kind: "evaluation"; readonly iteration: number; readonly scores: readonly StoredScore[] }
+  /** What the user should know while the run waits or before it goes on. */
+  | { readonly kind: "notice"; readonly text: string }
   | { readonly kind: "end"; readonly directory: string; readonly iterations: number; readonly digest: string; readonly seconds: number };
 
 export type Listener = (event: RunEvent) => void;

@@ -7,6 +7,7 @@ import { playEpisodes } from "../rollout/play.ts";
 import type { IterationWriter } from "../storage/iteration-writer.ts";
 import { batchRows, creditRows, type PaidDesign } from "./credit.ts";
 import { type Dependencies, dialogueOf, stageReporter } from "./dependencies.ts";
+import { updateOrSave } from "./failed-batch.ts";
 import { observe, type Window } from "./measure.ts";
 import { recordCredit } from "./record.ts";
 import { afterIteration, type LoopState } from "./state.ts";
@@ -80,14 +81,15 @@ function withoutHint({ id, program, skill, documentId, trivialWinRate, maxTurns 
 
 /** Updates on the rows; none when there is no row with signal. */
 async function update(iteration: number, rows: ReturnType<typeof batchRows>, deps: Dependencies): Promise<UpdateMetrics[]> {
-  const { config, trainer } = deps;
+  const { config, trainer, store } = deps;
   const { updatesPerIteration, loss, optimiser } = config.update;
   const report = stageReporter(deps, iteration, "update");
   const updates: UpdateMetrics[] = [];
   if (rows.length === 0) return updates;
   report({ done: 0, total: updatesPerIteration });
   for (let i = 0; i < updatesPerIteration; i++) {
-    updates.push(await trainer.update({ rows, seed: deriveSeed(config.run.seed, iteration, "update", i) }, loss, optimiser));
+    const batch = { rows, seed: deriveSeed(config.run.seed, iteration, "update", i) };
+    updates.push(await updateOrSave(trainer, { batch, loss, optimiser }, { directory: store.directory, iteration }));
     report({ done: i + 1, total: updatesPerIteration, tokens: updates.reduce((sum, { tokens }) => sum + tokens, 0) });
   }
   return updates;

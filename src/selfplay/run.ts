@@ -1,6 +1,7 @@
 import type { LoadedConfig } from "../config/load.ts";
 import { resolveConfig } from "../config/load.ts";
 import { SpadeError } from "../core/errors.ts";
+import type { ReadVariable } from "../http/secret.ts";
 import { iterationMetrics } from "../report/iteration-metrics.ts";
 import { readIterationRows } from "../report/run-rows.ts";
 import { pruneCheckpoints, saveCheckpoint } from "../storage/checkpoints.ts";
@@ -30,9 +31,10 @@ export async function createRun(options: {
   readonly programVersion: string;
   readonly provenance: Readonly<Record<string, unknown>>;
   readonly listener: Listener;
+  readonly readVariable: ReadVariable;
 }): Promise<RunResult> {
-  const { directory, name, loaded, programVersion, provenance, listener } = options;
-  await using assembled = await assemble(loaded.config, listener);
+  const { directory, name, loaded, programVersion, provenance } = options;
+  await using assembled = await assemble(loaded.config, options);
   const store = RunStore.create(directory, { name, programVersion, config: loaded.config, configDigest: loaded.digest, provenance: { ...provenance, sandbox: assembled.isolation } });
   return await withStore(store, () => loop({ ...assembled.parts, store }, { from: 0, state: initialState, notes: assembled.notes }));
 }
@@ -42,14 +44,14 @@ export async function createRun(options: {
  * ignored; a damaged checkpoint is passed over, and the iterations after the older one are made again.
  * @throws SpadeError storage.missing, storage.version, storage.locked, storage.corrupt
  */
-export async function resumeRun(options: { readonly directory: string; readonly programVersion: string; readonly listener: Listener }): Promise<RunResult> {
+export async function resumeRun(options: { readonly directory: string; readonly programVersion: string; readonly listener: Listener; readonly readVariable: ReadVariable }): Promise<RunResult> {
   const { directory, programVersion, listener } = options;
   const store = RunStore.open(directory, { programVersion });
   return withStore(store, async () => {
     const config = resolveConfig(directory, store.header.config).config;
     const { checkpoint, nextIteration, damaged } = await resumePoint(store);
     if (nextIteration > config.run.iterations) return finish(store, { iterations: config.run.iterations, seconds: 0, listener });
-    await using assembled = await assemble(config, listener);
+    await using assembled = await assemble(config, options);
     const deps = { ...assembled.parts, store };
     const notes = [...assembled.notes, ...damaged.map((error) => error.message)];
     if (checkpoint === undefined) return await loop(deps, { from: 0, state: initialState, notes });

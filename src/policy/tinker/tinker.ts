@@ -1,0 +1,137 @@
+import { SpadeError } from "../../core/errors.ts";
+import { Gate } from "../../http/gate.ts";
+import type { Policy, Sample, SampleRequest } from "../policy.ts";
+import type { Connection } from "./connection.ts";
+import { nonFinite } from "./failures.ts";
+import { Model, type ModelOptions } from "./model.ts";
+import { Sampler } from "./sampler.ts";
+import { Session } from "./session.ts";
+import { TinkerTrainer } from "./trainer.ts";
+import { protocolError, type SampledSequence } from "./wire.ts";
+
+export interface TinkerOptions extends ModelOptions {
+  /** Tokens that end a response; servers have no default of their own. */
+  readonly stopTokens: readonly number[];
+  /** Ids at or above this cannot be decoded: the server's tokenizer is another one. */
+  readonly vocabularySize: number;
+  /** Versions a row may lag behind the weights it updates. */
+  readonly maxPolicyLag: number;
+  /** Accept topP, topK and temperatures other than 1 although the loss does not model them (invariant 10). */
+  readonly allowSamplingMismatch: boolean;
+  /** Tokens of the model's context; absent: as the server says. */
+  readonly contextLength?: number;
+  /** Sampling requests at once. */
+  readonly maxConcurrentSamples: number;
+}
+
+/** What the policy and the trainer of one session share. */
+export interface Shared {
+  readonly session: Session;
+  readonly options: TinkerOptions;
+  readonly contextLength: number;
+  readonly gate: Gate;
+  model: Model;
+  policyVersion: number;
+  /** Sampler of the present version; made when it is first needed. */
+  sampler: Promise<Sampler> | undefined;
+  /** Settles when the update in progress has ended, so that no sample carries the version before the weights it came from. */
+  idle: Promise<unknown>;
+  /** Settles when the samples in progress have ended. */
+  sampling: Promise<unknown>;
+}
+
+/** Policy and trainer on a Tinker server; disposing of it ends the session. */
+export interface Tinker extends AsyncDisposable {
+  readonly policy: TinkerPolicy;
+  readonly trainer: TinkerTrainer;
+}
+
+/**
+ * Opens a session and makes an adapter to sample from and to train.
+ * @throws SpadeError policy.unreachable, policy.key, policy.model, policy.lost, policy.contextLength, policy.protocol, policy.operation
+ */
+export async function connectTinker(connection: Connection, options: TinkerOptions): Promise<Tinker> {
+  const session = await Session.open(connection, options.baseModel);
+  try {
+    const contextLength = options.contextLength ?? session.contextLength;
+    if (contextLength === undefined) throw new SpadeError("policy.contextLength", `The server does not say how long the context of ${options.baseModel} is. Set policy.contextLength.`);
+    const model = await Model.create(session, options);
+    const shared: Shared = { session, options, contextLength, gate: new Gate(options.maxConcurrentSamples), model, policyVersion: 0, sampler: undefined, idle: Promise.resolve(), sampling: Promise.resolve() };
+    const dispose = async (): Promise<void> => {
+      session.close();
+      await shared.model.unload();
+    };
+    return { policy: new TinkerPolicy(shared), trainer: new TinkerTrainer(shared), [Symbol.asyncDispose]: dispose };
+  } catch (error) {
+    session.close();
+    throw error;
+  }
+}
+
+/** Samples from the adapter's newest version. @throws SpadeError policy.contextLength, policy.samplingMismatch, policy.nonFinite, policy.protocol */
+export class TinkerPolicy implements Policy {
+  readonly #shared: Shared;
+
+  constructor(shared: Shared) {
+    this.#shared = shared;
+  }
+
+  get contextLength(): number {
+    return this.#shared.contextLength;
+  }
+
+  async sample(requests: readonly SampleRequest[]): Promise<readonly Sample[]> {
+    for (const request of requests) this.#check(request);
+    if (requests.length === 0) return [];
+    const samples = this.#shared.idle.then(() => this.#sampleAll(requests));
+    this.#shared.sampling = Promise.allSettled([this.#shared.sampling, samples]).then(() => undefined);
+    return samples;
+  }
+
+  async #sampleAll(requests: readonly SampleRequest[]): Promise<readonly Sample[]> {
+    const { policyVersion, options } = this.#shared;
+    const sampler = await this.#sampler();
+    const failed = new AbortController();
+    const one = async ({ prompt, sampling, seed }: SampleRequest): Promise<Sample> => {
+      const maxTokens = Math.min(sampling.maxTokens, this.contextLength - prompt.length);
+      const sequence = await sampler.sample({ prompt, sampling: { ...sampling, maxTokens }, seed, stopTokens: options.stopTokens }, failed.signal);
+      return { ...checked(sequence, { maxTokens, vocabularySize: options.vocabularySize }), policyVersion };
+    };
+    try {
+      return await Promise.all(requests.map(one));
+    } catch (error) {
+      failed.abort();
+      throw error;
+    }
+  }
+
+  /** The sampler of the present weights; they are published when it is first asked for. */
+  #sampler(): Promise<Sampler> {
+    const { session, model, gate } = this.#shared;
+    const publish = async (): Promise<Sampler> => new Sampler(session.connection, await model.saveForSampler(), gate);
+    this.#shared.sampler ??= publish().catch((error: unknown) => {
+      this.#shared.sampler = undefined;
+      throw error;
+    });
+    return this.#shared.sampler;
+  }
+
+  #check({ prompt, sampling }: SampleRequest): void {
+    if (prompt.length >= this.contextLength) {
+      throw new SpadeError("policy.contextLength", `A prompt has ${prompt.length} tokens, expected at most ${this.contextLength - 1} (the context of ${this.contextLength} less one token to sample). Shorten the prompt or use a model with a longer context.`);
+    }
+    if ((sampling.topP !== 1 || sampling.topK !== 0) && !this.#shared.options.allowSamplingMismatch) {
+      throw new SpadeError("policy.samplingMismatch", `Sampling with topP ${sampling.topP} and topK ${sampling.topK} draws from a distribution that the loss does not model. Use topP 1 and topK 0, or set allowSamplingMismatch.`);
+    }
+  }
+}
+
+function checked({ tokens, logprobs, stopReason }: SampledSequence, limits: { readonly maxTokens: number; readonly vocabularySize: number }): Omit<Sample, "policyVersion"> {
+  if (logprobs?.length !== tokens.length) throw protocolError(`a sample has ${tokens.length} tokens and ${logprobs?.length ?? "no"} log-probabilities`, logprobs?.length ?? null);
+  if (tokens.length === 0 || tokens.length > limits.maxTokens) throw protocolError(`a sample has ${tokens.length} tokens, expected 1 to ${limits.maxTokens}`, tokens.length);
+  const foreign = tokens.find((token) => token < 0 || token >= limits.vocabularySize);
+  if (foreign !== undefined) throw new SpadeError("policy.tokenizer", `The server sampled token ${foreign}, but the tokenizer knows ids 0 to ${limits.vocabularySize - 1} only: it is not the served model's. Set policy.tokenizer to the directory of the served model's tokenizer.`);
+  const bad = logprobs.find((value) => !Number.isFinite(value));
+  if (bad !== undefined) throw nonFinite(`The server sampled a token with log-probability ${bad}`);
+  return { tokens, logprobs, stop: stopReason };
+}
