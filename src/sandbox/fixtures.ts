@@ -75,8 +75,8 @@ export const hostileFixtures: readonly HostileFixture[] = [
   { name: "observation is not text", codes: ["protocol"], source: game("return 7, 0.0, False, False, {}") },
   { name: "opens a file", codes: ["denied"], source: game("open('/etc/passwd').read()") },
   { name: "exception whose text hangs", codes: ["fuel"], source: game("class E(Exception):\n    def __str__(self):\n        while True: pass\nraise E()") },
-  { name: "breaks the driver", codes: ["protocol", "raise"], source: game("import sys\nsys.modules['spade_driver']._encode = lambda value: 'nonsense'") },
-  { name: "forges a reply", codes: ["protocol"], source: game("import sys\nsys.modules['spade_driver']._encode = lambda value: '{\"ok\": true, \"value\": {\"observation\": \"x\", \"reward\": 1e9}}'") },
+  { name: "breaks the driver", codes: ["protocol", "raise"], source: game("import sys\nsys.modules['spade_driver']._chunks = lambda value, indent: ['nonsense']") },
+  { name: "forges a reply", codes: ["protocol"], source: game("import sys\nsys.modules['spade_driver']._chunks = lambda value, indent: ['{\"ok\": true, \"value\": {\"observation\": \"x\", \"reward\": 1e9}}']") },
 ];
 
 /** Hostile programs that aim at others rather than at themselves, or at limits from below. */

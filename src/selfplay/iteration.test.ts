@@ -101,7 +101,7 @@ describe("a designer that writes only rubbish", () => {
     await start({ design: (prompt, iteration) => (iteration === 1 ? "I cannot." : script.design(prompt, iteration)) });
     const first = await loop.next();
     expect([first.episodes, first.updates, loop.trainer.batches]).toEqual([[], [], []]);
-    expect(first.paid.map(({ id, reward }) => [id, reward.reward])).toEqual([["1.0.0", 0], ["1.1.0", 0]]);
+    expect(first.paid.map(({ id, reward }) => [id, reward.reward])).toEqual([["1.0.0", -0.1], ["1.1.0", -0.1]]);
     expect([...loop.store.rows("events")]).toMatchObject([{ iteration: 1, kind: "nothing-admitted", data: { candidates: 2 } }]);
     expect([...loop.store.rows("gateResults")].map(({ gate, passed }) => [gate, passed])).toEqual([["extract", false], ["extract", false]]);
     expect((await loop.next()).window.environments).toHaveLength(2);
