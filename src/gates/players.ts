@@ -22,13 +22,14 @@ const everyNumber = Array.from({ length: 1000 }, (_, i) => `${i} -${i}`).join(" 
 
 /**
  * The trivial policies of gate `not-trivial`; they play multi-turn games to the end, each turn from that turn's text.
- * In tool-use programs (`form` is `tools`) they speak in answers, and one calls every tool. `memorised` is another seed's
+ * In tool-use programs (`form` is `tools`) they speak in answers, one calls every tool, and one says the same
+ * idle thing over and over. `memorised` is another seed's
  * solution (gates.md, the constant answer).
  */
 export function trivialPolicies(memorised: readonly string[] | undefined, form: ActionForm): TrivialPolicy[] {
   const plain = plainPolicies();
   return [
-    ...(form === "boxed" ? plain : [...plain.map(({ id, player }) => ({ id, player: answering(player) })), { id: "every tool", player: everyTool }]),
+    ...(form === "boxed" ? plain : [...plain.map(({ id, player }) => ({ id, player: answering(player) })), { id: "every tool", player: everyTool }, { id: "constant text", player: () => "0" }]),
     ...(memorised === undefined ? [] : [{ id: "memorised solution", player: (({ turn }) => memorised[turn] ?? memorised.at(-1)) satisfies Player }]),
   ];
 }
