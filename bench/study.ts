@@ -74,9 +74,8 @@ function evaluatedChange(before: string, after: readonly string[]): Change {
     return end;
   });
   const grid = ends.map(({ programs }) => programs.flatMap(({ winRate }, i) => bothSides(start.programs[i]?.winRate, winRate)));
-  const over = (pick: (cell: { before: number; after: number }) => number): number => average(grid.map((row) => average(row.map(pick)))) ?? NaN;
   const episodes = ends.reduce((sum, { programs }) => sum + programs.reduce((own, program) => own + program.episodes, 0), 0);
-  return { suite: `${start.suite} ${start.mode}`, before: over((cell) => cell.before), after: over((cell) => cell.after), change: over((cell) => cell.after - cell.before), interval: crossedBootstrap(grid.map((row) => row.map((cell) => cell.after - cell.before))), episodes };
+  return changeOf(`${start.suite} ${start.mode}`, grid, episodes);
 }
 
 function column(reports: readonly RunReport[], measure: string, part: "first" | "last"): (number | undefined)[] {
@@ -94,14 +93,27 @@ function suiteChanges(directories: readonly string[]): Change[] {
   const runs = directories.map(cellsOf);
   return [...(runs[0]?.keys() ?? [])].map((suite) => {
     const grid = runs.map((cells) => [...(cells.get(suite)?.values() ?? [])].flatMap((cell) => bothSides(average(cell.before), average(cell.after))));
-    const over = (pick: (cell: { before: number; after: number }) => number): number => average(grid.map((row) => average(row.map(pick)))) ?? NaN;
     const episodes = runs.reduce((sum, cells) => sum + [...(cells.get(suite)?.values() ?? [])].reduce((own, { before }) => own + before.length, 0), 0);
-    return { suite, before: over(({ before }) => before), after: over(({ after }) => after), change: over(({ before, after }) => after - before), interval: crossedBootstrap(grid.map((row) => row.map(({ before, after }) => after - before))), episodes };
+    return changeOf(suite, grid, episodes);
   });
 }
 
+/** A program's win rate on both sides. */
+interface Cell {
+  readonly before: number;
+  readonly after: number;
+}
+
+/** Means over a grid [runs][programs], and the change with its interval. */
+function changeOf(suite: string, grid: readonly (readonly Cell[])[], episodes: number): Change {
+  const changes = grid.map((row) => row.map(({ before, after }) => after - before));
+  const over = (values: readonly (readonly number[])[]): number => average(values.map(average)) ?? NaN;
+  const side = (name: keyof Cell): number => over(grid.map((row) => row.map((cell) => cell[name])));
+  return { suite, before: side("before"), after: side("after"), change: over(changes), interval: crossedBootstrap(changes), episodes };
+}
+
 /** A program's win rates, if it has episodes on both sides: missing is not zero. */
-function bothSides(before: number | undefined, after: number | undefined): { readonly before: number; readonly after: number }[] {
+function bothSides(before: number | undefined, after: number | undefined): Cell[] {
   return before === undefined || after === undefined ? [] : [{ before, after }];
 }
 

@@ -1,5 +1,6 @@
 import type { Program } from "../../src/core/environment.ts";
 import { SpadeError } from "../../src/core/errors.ts";
+import { overLanes } from "../../src/gates/over-lanes.ts";
 import type { ProgramFacts, Sandbox } from "../../src/sandbox/sandbox.ts";
 
 /** A program that a demonstration contains. */
@@ -24,18 +25,14 @@ const leastShare = 0.05;
 export async function summariseDemonstrations(programs: readonly DemonstratedProgram[], sandbox: Sandbox): Promise<DemonstrationSummary> {
   const skeletons = new Set<string>();
   const counts = new Map<string, { programs: number; readonly shingles: Map<number, number> }>();
-  let next = 0;
-  const work = async (lane: number): Promise<void> => {
-    for (let program = programs[next++]; program !== undefined; program = programs[next++]) {
-      const { skeleton, shingles } = await factsOf({ language: "python", source: program.source }, sandbox, lane);
-      skeletons.add(skeleton.slice(0, digits));
-      const family = counts.get(program.family) ?? { programs: 0, shingles: new Map<number, number>() };
-      counts.set(program.family, family);
-      family.programs++;
-      for (const shingle of shingles) family.shingles.set(shingle, (family.shingles.get(shingle) ?? 0) + 1);
-    }
-  };
-  await Promise.all(Array.from({ length: sandbox.lanes }, (_, lane) => work(lane)));
+  await overLanes(sandbox.lanes, programs, async (program, lane) => {
+    const { skeleton, shingles } = await factsOf({ language: "python", source: program.source }, sandbox, lane);
+    skeletons.add(skeleton.slice(0, digits));
+    const family = counts.get(program.family) ?? { programs: 0, shingles: new Map<number, number>() };
+    counts.set(program.family, family);
+    family.programs++;
+    for (const shingle of shingles) family.shingles.set(shingle, (family.shingles.get(shingle) ?? 0) + 1);
+  });
   const families = [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, family]) => [name, shares(family)] as const);
   return { version: 1, skeletons: [...skeletons].sort().join(""), families: Object.fromEntries(families) };
 }

@@ -1,6 +1,6 @@
 import { type BenchResult, type ByLanguage, languages, type OperatorResult } from "../gates/mutants/bench.ts";
 import type { MutationOperator } from "../gates/mutants/operator.ts";
-import type { Share } from "../gates/mutants/wilson.ts";
+import type { Share } from "../gates/mutants/share.ts";
 import { percentage, shareText, table } from "./format.ts";
 
 const titles = { executable: "Faults that execution can reveal", semantic: "Faults between text and code, which no execution reveals" } as const;

@@ -29,15 +29,16 @@ async function checkChat(args: Arguments): Promise<number> {
   const template = args.text("template");
   const model = await loadChatModel({ directory, variables: variablesOf(args.text("set")), ...(template === undefined ? {} : { template }) });
   const chats = probeChats(model);
+  const exitCode = chats[0]?.history === "refused" ? 1 : 0;
   const stops = model.stopTokens.map((id) => ({ id, token: model.tokenizer.token(id) ?? "" }));
   if (args.flag("json")) {
     console.log(JSON.stringify({ directory, digest: model.digest, tokenizerDigest: model.tokenizerDigest, stopTokens: stops, chats }, null, 2));
-    return chats[0]?.history === "refused" ? 1 : 0;
+    return exitCode;
   }
   console.log(`${directory}: digest ${model.digest.slice(0, 16)}, tokenizer ${model.tokenizerDigest.slice(0, 16)}, a turn ends at ${stops.map(({ id, token }) => `${token} (${id})`).join(", ")}\n`);
   console.log(table([["chat", "history"], ...chats.map(({ name, history, reason }) => [name, reason ?? meanings[history]])]));
   if (args.flag("prompts")) for (const { name, prompt } of chats) console.log(`\n--- ${name}\n${prompt}`);
-  return chats[0]?.history === "refused" ? 1 : 0;
+  return exitCode;
 }
 
 function variablesOf(text: string | undefined): Readonly<Record<string, unknown>> {

@@ -1,4 +1,4 @@
-import type { Share } from "../gates/mutants/wilson.ts";
+import type { Share } from "../gates/mutants/share.ts";
 import type { Estimate } from "../report/interval.ts";
 
 /** A share or return with two decimals; a dash when it was not measurable. */

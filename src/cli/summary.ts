@@ -1,6 +1,6 @@
 import { readScores, type StoredScore } from "../evaluation/stored.ts";
 import { iterationMetrics } from "../report/iteration-metrics.ts";
-import { type Share, wilson } from "../gates/mutants/wilson.ts";
+import { type Share, shareOf } from "../gates/mutants/share.ts";
 import { judgedMutants, readIterationRows, storedEnvironments } from "../report/run-rows.ts";
 import { fifths, type FifthsRow } from "../report/run-table.ts";
 import { describeIsolation, type Isolation } from "../sandbox/second-layer.ts";
@@ -69,7 +69,7 @@ function mutantReport(store: RunStore): Pick<RunReport, "mutants"> {
   const scored = admitted.length + all.filter(({ verdict }) => verdict === "rejected").length;
   const byOperator = (mutants: typeof all): Record<string, number> =>
     Object.fromEntries([...Map.groupBy(mutants, ({ operator }) => operator)].sort(([a], [b]) => (a < b ? -1 : 1)).map(([operator, group]) => [operator, group.length]));
-  return { mutants: { falseAccept: wilson(admitted.length, scored), notScored: all.length - scored, admittedBy: byOperator(admitted), operators: byOperator(all) } };
+  return { mutants: { falseAccept: shareOf(admitted.length, scored), notScored: all.length - scored, admittedBy: byOperator(admitted), operators: byOperator(all) } };
 }
 
 function sandboxOf(store: RunStore): Pick<RunReport, "sandbox"> {

@@ -58,3 +58,15 @@ function centralProbability(angle: number, degreesOfFreedom: number): number {
   }
   return odd ? (2 / Math.PI) * (angle + Math.sin(angle) * sum) : Math.sin(angle) * sum;
 }
+
+/** Two-sided 95 % quantile of the normal distribution. */
+const z95 = 1.959963984540054;
+
+/** The 95 % Wilson score interval (Wilson 1927) of a proportion of `count` among `n`, at least 1. */
+export function wilson(count: number, n: number): readonly [low: number, high: number] {
+  const p = count / n;
+  const z2 = z95 * z95;
+  const centre = (p + z2 / (2 * n)) / (1 + z2 / n);
+  const half = (z95 / (1 + z2 / n)) * Math.sqrt((p * (1 - p)) / n + z2 / (4 * n * n));
+  return [count === 0 ? 0 : centre - half, count === n ? 1 : centre + half];
+}

@@ -121,7 +121,8 @@ function policyItem(row: PolicyGradientRow, contextLength: number): PackItem & {
   return { tokens, targets, temperature };
 }
 
-function split<T>(items: readonly T[], parts: number): T[][] {
+/** Minibatches of about equal size, in order; fewer when there are fewer items. */
+export function split<T>(items: readonly T[], parts: number): T[][] {
   const count = Math.min(parts, items.length);
   return Array.from({ length: count }, (_, i) => items.slice(Math.floor((i * items.length) / count), Math.floor(((i + 1) * items.length) / count)));
 }

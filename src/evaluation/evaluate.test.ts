@@ -10,7 +10,8 @@ import { byteTokenizer } from "../policy/testing/byte-tokenizer.ts";
 import type { Dialogue } from "../rollout/episode.ts";
 import { type FakeEnvironment, fakeSandbox } from "../rollout/testing/fake-sandbox.ts";
 import { difference, evaluate, type Evaluation } from "./evaluate.ts";
-import { bootstrap, wilson } from "./intervals.ts";
+import { wilson } from "../credit/statistics.ts";
+import { bootstrap } from "./intervals.ts";
 import { loadSuite, type Suite } from "./suite.ts";
 
 const heldout = join(import.meta.dirname, "../../environments/heldout");

@@ -6,7 +6,8 @@ import type { Policy, Sampling } from "../policy/policy.ts";
 import type { Dialogue } from "../rollout/episode.ts";
 import { playEpisodes, type PlayProgress } from "../rollout/play.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { bootstrap, type Interval, meanOfMeans, wilson } from "./intervals.ts";
+import { wilson } from "../credit/statistics.ts";
+import { bootstrap, type Interval, meanOfMeans } from "./intervals.ts";
 import type { Suite, SuiteProgram } from "./suite.ts";
 
 /** A win rate over completed episodes. `winRate` and `interval` are absent when none completed: missing is not zero. */

@@ -11,6 +11,7 @@ import { notTrivial, preSatisfied, solvable, variety } from "./goal.ts";
 import { leak } from "./leak.ts";
 import { necessary } from "./necessary.ts";
 import { type ArchivedProgram, type Fingerprint, fingerprintOf, novelty } from "./novelty.ts";
+import { overLanes } from "./over-lanes.ts";
 import { closeQuietly, shorten } from "./probe.ts";
 import { type AdmissionRecord, type Evidence, type GateResult, Rejection } from "./record.ts";
 import { toolUse } from "./tool-use.ts";
@@ -107,19 +108,12 @@ export async function admit(candidate: Candidate, options: AdmitOptions & { read
 
 /** Admits several candidates, one at a time per lane; results in order and independent of the number of lanes. */
 export async function admitAll(candidates: readonly Candidate[], options: AdmitOptions & { readonly onDone?: (done: number) => void }): Promise<Admission[]> {
-  const admissions = new Array<Admission>(candidates.length);
-  let next = 0;
   let done = 0;
-  const worker = async (lane: number): Promise<void> => {
-    for (let index = next++; index < candidates.length; index = next++) {
-      const candidate = candidates[index];
-      if (candidate === undefined) return;
-      admissions[index] = await admit(candidate, { ...options, lane });
-      options.onDone?.(++done);
-    }
-  };
-  await Promise.all(Array.from({ length: options.sandbox.lanes }, (_, lane) => worker(lane)));
-  return admissions;
+  return overLanes(options.sandbox.lanes, candidates, async (candidate, lane) => {
+    const admission = await admit(candidate, { ...options, lane });
+    options.onDone?.(++done);
+    return admission;
+  });
 }
 
 interface Opened {

@@ -5,7 +5,8 @@ import { Rng } from "../core/seed.ts";
 import { flatten } from "../core/trajectory.ts";
 import type { EngineHost } from "../engine/engine.ts";
 import type { PolicyGradientRow, StepMetrics } from "../engine/types.ts";
-import type { Loss, Optimiser, Policy, Sample, SampleRequest, Trainer, TrainingRow, UpdateMetrics } from "./policy.ts";
+import { checkRequest, refuseStale } from "./checks.ts";
+import type { Loss, Optimiser, Policy, Sample, SampleRequest, Trainer, UpdateMetrics } from "./policy.ts";
 
 export interface EmbeddedOptions {
   /** Token that ends a response. */
@@ -50,20 +51,11 @@ export class EmbeddedPolicy implements Policy {
 
   async sample(requests: readonly SampleRequest[]): Promise<readonly Sample[]> {
     const { host, options } = this.#shared;
-    for (const request of requests) this.#check(request);
+    for (const request of requests) checkRequest(request, { contextLength: this.contextLength, allowSamplingMismatch: options.allowSamplingMismatch });
     await this.#shared.idle;
     const { policyVersion } = this.#shared;
     const samples = await host.sample(requests.map(({ prompt, sampling, seed }) => ({ prompt, ...sampling, stopToken: options.stopToken, seed })));
     return samples.map((sample) => ({ ...sample, policyVersion }));
-  }
-
-  #check({ prompt, sampling }: SampleRequest): void {
-    if (prompt.length >= this.contextLength) {
-      throw new SpadeError("policy.contextLength", `A prompt has ${prompt.length} tokens, expected at most ${this.contextLength - 1} (the context of ${this.contextLength} less one token to sample). Shorten the prompt or use a model with a longer context.`);
-    }
-    if ((sampling.topP !== 1 || sampling.topK !== 0) && !this.#shared.options.allowSamplingMismatch) {
-      throw new SpadeError("policy.samplingMismatch", `Sampling with topP ${sampling.topP} and topK ${sampling.topK} draws from a distribution that the loss does not model. Use topP 1 and topK 0, or set allowSamplingMismatch.`);
-    }
   }
 }
 
@@ -84,7 +76,7 @@ export class EmbeddedTrainer implements Trainer {
    * @throws SpadeError policy.stale, engine.nonFinite, engine.request
    */
   async update(batch: Batch, loss: Loss, optimiser: Optimiser): Promise<UpdateMetrics> {
-    batch.rows.forEach((row) => this.#refuseStale(row));
+    batch.rows.forEach((row) => refuseStale(row, { policyVersion: this.policyVersion, maxPolicyLag: this.#shared.options.maxPolicyLag }));
     const update = this.#run(batch, loss, optimiser);
     this.#shared.idle = Promise.allSettled([this.#shared.idle, update]);
     return update;
@@ -126,14 +118,6 @@ export class EmbeddedTrainer implements Trainer {
     const mean = (key: "loss" | "gradientNorm"): number => steps.reduce((sum, step) => sum + step[key], 0) / steps.length;
     const tokens = steps.reduce((sum, step) => sum + step.tokens, 0);
     return { loss: mean("loss"), gradientNorm: mean("gradientNorm"), entropy: {}, kl: {}, clipFraction: 0, logprobGap: 0, tokens };
-  }
-
-  #refuseStale({ trajectory }: TrainingRow): void {
-    const oldest = this.policyVersion - this.#shared.options.maxPolicyLag;
-    for (const segment of trajectory.segments) {
-      if (segment.kind !== "sampled" || segment.policyVersion >= oldest) continue;
-      throw new SpadeError("policy.stale", `A row was sampled by policy version ${segment.policyVersion}, expected ${oldest} or later (version ${this.policyVersion} less maxPolicyLag ${this.#shared.options.maxPolicyLag}). Drop the row or raise maxPolicyLag.`);
-    }
   }
 }
 

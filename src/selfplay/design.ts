@@ -8,6 +8,7 @@ import { promptSets } from "../designer/prompt-sets.ts";
 import { admitAll, type Admission } from "../gates/admit.ts";
 import { type HintVerdict, judgeHint } from "../gates/hint.ts";
 import type { ArchivedProgram } from "../gates/novelty.ts";
+import { rejectingGate } from "../gates/record.ts";
 import type { Sample } from "../policy/policy.ts";
 import { storedEnvironments } from "../report/run-rows.ts";
 import type { ProgramFacts } from "../sandbox/sandbox.ts";
@@ -64,7 +65,7 @@ interface Pending {
 }
 
 function rejectionOf({ admission }: Design): Pick<Pending, "rejection"> {
-  const gate = admission.record.gates.find(({ verdict }) => verdict === "reject");
+  const gate = rejectingGate(admission.record);
   return gate === undefined ? {} : { rejection: { gate: gate.id, code: gate.code, message: gate.message } };
 }
 

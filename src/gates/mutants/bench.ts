@@ -4,8 +4,9 @@ import { SpadeError } from "../../core/errors.ts";
 import { deriveSeed, Rng } from "../../core/seed.ts";
 import type { GateId } from "../config.ts";
 import type { MutationOperator } from "./operator.ts";
-import { judge, type MutantBase, overLanes, type TrialOptions, tryMutant } from "./trial.ts";
-import { type Share, wilson } from "./wilson.ts";
+import { overLanes } from "../over-lanes.ts";
+import { judge, type MutantBase, type TrialOptions, tryMutant } from "./trial.ts";
+import { type Share, shareOf } from "./share.ts";
 
 /** Limits that the gates must keep, as shares. */
 export const benchTargets = { falseAccept: 0.01, falseAcceptPerOperator: 0.05, falseReject: 0.02 };
@@ -110,10 +111,10 @@ function totals(results: readonly OperatorResult[], bank: readonly MutantBase[],
     executable: pooled(executable.map(({ falseAccept }) => falseAccept)),
     executableByLanguage: perLanguage((language) => pooled(executable.map(({ byLanguage }) => byLanguage[language]))),
     semantic: pooled(of("semantic").map(({ falseAccept }) => falseAccept)),
-    falseReject: wilson(rejected.length, bank.length),
+    falseReject: shareOf(rejected.length, bank.length),
     falseRejectByLanguage: perLanguage((language) => {
       const own = bank.filter(({ program }) => program.language === language);
-      return wilson(own.filter(({ name }) => refused.has(name)).length, own.length);
+      return shareOf(own.filter(({ name }) => refused.has(name)).length, own.length);
     }),
   };
 }
@@ -123,7 +124,7 @@ function perLanguage(share: (language: Language) => Share): ByLanguage {
 }
 
 function pooled(shares: readonly Share[]): Share {
-  return wilson(shares.reduce((sum, { count }) => sum + count, 0), shares.reduce((sum, { n }) => sum + n, 0));
+  return shareOf(shares.reduce((sum, { count }) => sum + count, 0), shares.reduce((sum, { n }) => sum + n, 0));
 }
 
 function missedTargets(results: readonly OperatorResult[], { executable, falseReject }: Pick<BenchResult, "executable" | "falseReject">): string[] {
@@ -156,7 +157,7 @@ async function benchOperator(operator: MutationOperator, bank: readonly MutantBa
     else admitted.push(base);
     scored[language]++;
   }
-  const byLanguage = perLanguage((language) => wilson(admitted.filter(({ program }) => program.language === language).length, scored[language]));
+  const byLanguage = perLanguage((language) => shareOf(admitted.filter(({ program }) => program.language === language).length, scored[language]));
   const { id, fault, kind } = operator;
   return { operator: { id, fault, kind }, falseAccept: pooled(languages.map((language) => byLanguage[language])), byLanguage, equivalent, caughtBy, admitted: admitted.map(({ name }) => name) };
 }

@@ -3,7 +3,7 @@ import { describe, expect, it, test } from "vitest";
 import { readBank } from "./bank.ts";
 import { codeMask } from "../code-mask.ts";
 import { mutationOperators, operatorsOf } from "./operators.ts";
-import { wilson } from "./wilson.ts";
+import { shareOf } from "./share.ts";
 
 const bank = readBank(join(import.meta.dirname, "../../../environments"));
 
@@ -19,9 +19,9 @@ describe("code mask", () => {
 });
 
 test("the Wilson interval of 0 of 20 and 1 of 20", () => {
-  expect(wilson(0, 20)).toMatchObject({ rate: 0, low: 0, high: expect.closeTo(0.161, 3) as number });
-  expect(wilson(1, 20)).toMatchObject({ rate: 0.05, low: expect.closeTo(0.0089, 3) as number, high: expect.closeTo(0.236, 3) as number });
-  expect(wilson(0, 0)).toEqual({ count: 0, n: 0 });
+  expect(shareOf(0, 20)).toMatchObject({ rate: 0, low: 0, high: expect.closeTo(0.161, 3) as number });
+  expect(shareOf(1, 20)).toMatchObject({ rate: 0.05, low: expect.closeTo(0.0089, 3) as number, high: expect.closeTo(0.236, 3) as number });
+  expect(shareOf(0, 0)).toEqual({ count: 0, n: 0 });
 });
 
 describe("operators", () => {

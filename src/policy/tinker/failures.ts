@@ -11,6 +11,11 @@ export function policyError(what: string, error: unknown): unknown {
   return new SpadeError(code, `${what} failed. ${error.message} ${code === "policy.key" || code === "policy.aborted" ? "" : resume}`.trim(), { details: error.details, cause: error });
 }
 
+/** The failure of the request behind a policy error. */
+export function failureOf(error: unknown): HttpFailure | undefined {
+  return error instanceof SpadeError ? httpFailure(error.cause) : undefined;
+}
+
 function codeOf({ kind, status = 0 }: HttpFailure): SpadeError["code"] {
   switch (kind) {
     case "refused":

@@ -1,7 +1,6 @@
-import { SpadeError } from "../../core/errors.ts";
-import { type HttpFailure, httpFailure, type Repeat } from "../../http/failure.ts";
+import type { HttpFailure, Repeat } from "../../http/failure.ts";
 import { type ChunkLimits, mergeOutputs, splitChunks } from "./chunks.ts";
-import { interruptedError, nonFinite } from "./failures.ts";
+import { failureOf, interruptedError, nonFinite } from "./failures.ts";
 import type { Encoding } from "./profile.ts";
 import { protobufForwardBackward, readProtobufOutput } from "./protobuf.ts";
 import type { Session } from "./session.ts";
@@ -256,11 +255,6 @@ export class Model {
 
 function repeatOf({ idempotent }: Step): Repeat {
   return idempotent ? "always" : "unaccepted";
-}
-
-/** The failure of the request behind a policy error. */
-function failureOf(error: unknown): HttpFailure | undefined {
-  return error instanceof SpadeError ? httpFailure(error.cause) : undefined;
 }
 
 /** The server may have begun to carry the request out. */

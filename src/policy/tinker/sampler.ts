@@ -1,8 +1,7 @@
-import { SpadeError } from "../../core/errors.ts";
-import { httpFailure } from "../../http/failure.ts";
 import type { Gate } from "../../http/gate.ts";
 import type { Sampling } from "../policy.ts";
 import type { Connection } from "./connection.ts";
+import { failureOf } from "./failures.ts";
 import { readProtobufSequences } from "./protobuf.ts";
 import { type FutureResult, jsonPayload, type Payload, protocolError, readJsonSequences, type SampledSequence } from "./wire.ts";
 
@@ -46,8 +45,7 @@ export class Sampler {
         const requestId = await this.#begin(request, number, signal);
         return only(await this.#connection.result(requestId, { what: "Sampling", signal }));
       } catch (error) {
-        const status = error instanceof SpadeError ? httpFailure(error.cause)?.status : undefined;
-        if (status !== 410 || lost === maxResubmissions) throw error;
+        if (failureOf(error)?.status !== 410 || lost === maxResubmissions) throw error;
       }
     }
   }
@@ -60,7 +58,7 @@ export class Sampler {
     try {
       return (await send()).requestId;
     } catch (error) {
-      const failure = error instanceof SpadeError ? httpFailure(error.cause) : undefined;
+      const failure = failureOf(error);
       if (this.#namesSequences || failure?.status !== 422 || failure.body?.includes("sample_sequence_ids") !== true) throw error;
       this.#namesSequences = true;
       return (await send()).requestId;

@@ -1,6 +1,6 @@
-import { httpFailure } from "../../http/failure.ts";
 import { SpadeError } from "../../core/errors.ts";
 import type { Connection } from "./connection.ts";
+import { failureOf } from "./failures.ts";
 import { isRecord, protocolError } from "./wire.ts";
 
 /** Release of the official SDK whose requests these are. */
@@ -66,7 +66,7 @@ export class Session {
       // A missed heartbeat ends nothing by itself: the operations find out what is wrong.
       const before = this.#missedMs;
       this.#missedMs += connection.timing.heartbeatMs;
-      const gone = error instanceof SpadeError && httpFailure(error.cause)?.status === 404;
+      const gone = failureOf(error)?.status === 404;
       if (gone) this.close();
       if (gone || (before < silenceMs && this.#missedMs >= silenceMs)) connection.notice(gone ? "The server no longer knows this session: its models are gone. Resume the run to go on from its last checkpoint." : `No heartbeat has reached the server for ${Math.round(this.#missedMs / 1000)} s.`);
     } finally {

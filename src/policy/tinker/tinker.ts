@@ -1,5 +1,6 @@
 import { SpadeError } from "../../core/errors.ts";
 import { Gate } from "../../http/gate.ts";
+import { checkRequest } from "../checks.ts";
 import type { Policy, Sample, SampleRequest } from "../policy.ts";
 import type { Connection } from "./connection.ts";
 import { nonFinite } from "./failures.ts";
@@ -81,7 +82,7 @@ export class TinkerPolicy implements Policy {
   }
 
   async sample(requests: readonly SampleRequest[]): Promise<readonly Sample[]> {
-    for (const request of requests) this.#check(request);
+    for (const request of requests) checkRequest(request, { contextLength: this.contextLength, allowSamplingMismatch: this.#shared.options.allowSamplingMismatch });
     if (requests.length === 0) return [];
     const samples = this.#shared.idle.then(() => this.#sampleAll(requests));
     this.#shared.sampling = Promise.allSettled([this.#shared.sampling, samples]).then(() => undefined);
@@ -114,15 +115,6 @@ export class TinkerPolicy implements Policy {
       throw error;
     });
     return this.#shared.sampler;
-  }
-
-  #check({ prompt, sampling }: SampleRequest): void {
-    if (prompt.length >= this.contextLength) {
-      throw new SpadeError("policy.contextLength", `A prompt has ${prompt.length} tokens, expected at most ${this.contextLength - 1} (the context of ${this.contextLength} less one token to sample). Shorten the prompt or use a model with a longer context.`);
-    }
-    if ((sampling.topP !== 1 || sampling.topK !== 0) && !this.#shared.options.allowSamplingMismatch) {
-      throw new SpadeError("policy.samplingMismatch", `Sampling with topP ${sampling.topP} and topK ${sampling.topK} draws from a distribution that the loss does not model. Use topP 1 and topK 0, or set allowSamplingMismatch.`);
-    }
   }
 }
 

@@ -1,5 +1,7 @@
 import { SpadeError } from "../../core/errors.ts";
 import { Rng } from "../../core/seed.ts";
+import { split } from "../../engine/policy-gradient.ts";
+import { refuseStale } from "../checks.ts";
 import type { Loss, Optimiser, Trainer, TrainingRow, UpdateMetrics } from "../policy.ts";
 import { readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import { nonFinite } from "./failures.ts";
@@ -77,7 +79,7 @@ export class TinkerTrainer implements Trainer {
     const old = await this.#old(rows, loss);
     const comparison = loss.kind === "crossEntropy" ? { entropy: {}, kl: {}, logprobGap: 0, tokens: rows.reduce((sum, { sampled }) => sum + sampled, 0) } : compare(rows, old);
     const results: StepResult[] = [];
-    for (const indices of minibatches(rows.length, batch.seed, optimiser.minibatches)) {
+    for (const indices of split(new Rng(batch.seed).shuffle(rows.map((_, i) => i)), optimiser.minibatches)) {
       const part = indices.map((i) => ({ prepared: rows[i] as PreparedRow, old: old[i] ?? new Float32Array() }));
       results.push(await this.#step(part, loss, optimiser));
     }
@@ -136,21 +138,10 @@ export class TinkerTrainer implements Trainer {
 
   #prepare(row: TrainingRow): PreparedRow {
     const { options, contextLength } = this.#shared;
-    const oldest = this.policyVersion - options.maxPolicyLag;
-    for (const segment of row.trajectory.segments) {
-      if (segment.kind !== "sampled" || segment.policyVersion >= oldest) continue;
-      throw new SpadeError("policy.stale", `A row was sampled by policy version ${segment.policyVersion}, expected ${oldest} or later (version ${this.policyVersion} less maxPolicyLag ${options.maxPolicyLag}). Drop the row or raise maxPolicyLag.`);
-    }
+    refuseStale(row, { policyVersion: this.policyVersion, maxPolicyLag: options.maxPolicyLag });
     if (!options.allowSamplingMismatch) refuseTemperature(row);
     return prepareRow(row, contextLength);
   }
-}
-
-/** Indices of each optimiser step's rows: shuffled by the seed, then split evenly. */
-function minibatches(count: number, seed: number, parts: number): number[][] {
-  const shuffled = new Rng(seed).shuffle(Array.from({ length: count }, (_, i) => i));
-  const steps = Math.min(parts, count);
-  return Array.from({ length: steps }, (_, i) => shuffled.slice(Math.floor((i * count) / steps), Math.floor(((i + 1) * count) / steps)));
 }
 
 /** The clip bounds are always said, because servers differ in their defaults. */

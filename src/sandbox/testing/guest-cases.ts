@@ -72,10 +72,10 @@ export const sameCases: readonly (readonly [left: string, right: unknown, expect
   ["0.3", 0.30000000000000004, true],
 ];
 
-interface ToolCallCase {
+export interface ToolCallCase {
   readonly id: string;
   readonly text: string;
-  /** Type by parameter of tool `t`. */
+  /** Type by parameter of the called tool. */
   readonly schema?: Readonly<Record<string, string>>;
   readonly calls: readonly (readonly [name: string, values: unknown])[];
   readonly warnings?: number;
