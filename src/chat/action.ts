@@ -8,7 +8,7 @@ import { asToolCallBlocks, type ToolCallFormat } from "./tool-calls.ts";
  * its thoughts.
  */
 export function actionIn(response: string, form: ActionForm): string | undefined {
-  return form === "tools" ? response : boxedAction(withoutThoughts(response));
+  return form === "tools" ? response : boxedAction(spokenPart(response));
 }
 
 /** `actionIn` for a model that writes its tool calls in the given format. */
@@ -17,7 +17,7 @@ export function actionReader(format: ToolCallFormat): typeof actionIn {
 }
 
 /** What follows the last think block; nothing when that block was never closed. The template may have opened it in the prompt. */
-function withoutThoughts(response: string): string {
+export function spokenPart(response: string): string {
   const end = response.lastIndexOf("</think>");
   const said = end < 0 ? response : response.slice(end + "</think>".length);
   const open = said.indexOf("<think>");

@@ -1,3 +1,4 @@
+import type { ChatMessage, Prompt, Said } from "../core/chat.ts";
 import type { Turn } from "../core/episode.ts";
 import type { ContextSegment } from "../core/trajectory.ts";
 import type { Tokenizer } from "../engine/tokenizer.ts";
@@ -39,6 +40,22 @@ export interface Renderer {
   prompt(opening: Opening): Int32Array;
   /** Text of sampled tokens, without the stop token. */
   text(tokens: Int32Array): string;
+}
+
+/** A conversation up to where a policy of either kind speaks. */
+export interface AnyRendered {
+  /** Absent where the policy takes no tokens. */
+  readonly segment?: ContextSegment;
+  /** The whole conversation; present where the policy takes it as it is. */
+  readonly messages?: readonly ChatMessage[];
+  reply(said: Said, told: readonly Observation[]): AnyRendered;
+}
+
+/** A renderer for a policy of either kind, and of the kind of that policy. */
+export interface AnyRenderer {
+  begin(opening: Opening): AnyRendered;
+  prompt(opening: Opening): Prompt;
+  text(said: Said): string;
 }
 
 /** The renderer of the embedded models; its observations are the same at every turn. */

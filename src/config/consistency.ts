@@ -12,15 +12,18 @@ export function contradictions(config: Config): readonly Contradiction[] {
   return [...designContradictions(config), ...rewardContradictions(config), ...engineContradictions(config)];
 }
 
-/** What the losses of Tinker servers lack. */
-function engineContradictions({ policy, update: { loss } }: Config): readonly Contradiction[] {
-  if (policy.kind !== "tinker") return [];
-  return (["klCoefficient", "entropyCoefficient"] as const)
+/** What the losses of Tinker servers lack, and what limits an endpoint cannot keep. */
+function engineContradictions({ policy, advisor, update: { loss } }: Config): readonly Contradiction[] {
+  const endpoints = [["policy", policy], ["advisor.policy", advisor?.policy]] as const;
+  const unpriced = endpoints.flatMap(([path, endpoint]) => (endpoint?.kind === "openai" && endpoint.limit.cost !== undefined && endpoint.prices === undefined ? [{ path: `${path}.limit.cost`, message: `is ${endpoint.limit.cost}, but nothing says what tokens cost: set ${path}.prices` }] : []));
+  if (policy.kind !== "tinker") return unpriced;
+  const missing = (["klCoefficient", "entropyCoefficient"] as const)
     .filter((name) => loss[name] > 0)
     .map((name) => ({ path: `update.loss.${name}`, message: `is ${loss[name]}, but the losses of Tinker servers have no such term: set it to 0` }));
+  return [...unpriced, ...missing];
 }
 
-function designContradictions({ design, play, update, curriculum, gates }: Config): readonly Contradiction[] {
+function designContradictions({ policy, design, play, update, curriculum, gates, advisor }: Config): readonly Contradiction[] {
   const found: Contradiction[] = [];
   const unless = (holds: boolean, path: string, message: string): void => {
     if (!holds) found.push({ path, message });
@@ -37,13 +40,11 @@ function designContradictions({ design, play, update, curriculum, gates }: Confi
     `is ${update.maxPolicyLag}, but designer rows grow ${oldest} versions old (design.regenerateEvery x update.updatesPerIteration - 1) and would be refused`,
   );
   for (const [path, sampling] of [["design.sampling", design.sampling], ["design.hintSampling", design.hintSampling], ["play.sampling", play.sampling]] as const) {
-    unless(
-      sampling.maxTokens < play.contextLength,
-      `${path}.maxTokens`,
-      `is ${sampling.maxTokens} and leaves no room for a prompt in play.contextLength ${play.contextLength}`,
-    );
+    // An endpoint's context is the policy's, where it is known at all.
+    const [name, context] = policy.kind === "openai" ? ["policy.contextLength", policy.contextLength ?? Infinity] : ["play.contextLength", play.contextLength];
+    unless(sampling.maxTokens < context, `${path}.maxTokens`, `is ${sampling.maxTokens} and leaves no room for a prompt in ${name} ${context}`);
   }
-  unless(gates.audit?.enabled !== true, "gates.audit.enabled", "is true, but a run has no auditor yet; the gate serves callers of admit() that bring one");
+  unless(gates.audit?.enabled !== true || advisor !== undefined, "gates.audit.enabled", "is true, but there is no model to do it: name one in advisor.policy");
   const [low, high] = curriculum.positiveBand;
   unless(low <= high, "curriculum.positiveBand", `[${low}, ${high}] is empty: the first number must not exceed the second`);
   return found;
@@ -90,11 +91,11 @@ function rewardContradictions({ designerReward, play, design, environments }: Co
 
 /**
  * Refuses trained roles whose sampling distribution is not the loss's: softmax(logits / temperature) over the whole vocabulary, with
- * a temperature above 0 (invariant 10). Tinker servers know temperature 1 only.
+ * a temperature above 0 (invariant 10). Tinker servers know temperature 1 only; what an endpoint samples is not trained on.
  * @throws config.samplingMismatch
  */
 export function refuseSamplingMismatch(config: Config): void {
-  if (config.allowSamplingMismatch) return;
+  if (config.allowSamplingMismatch || config.policy.kind === "openai") return;
   for (const [path, sampling] of [["design.sampling", config.design.sampling], ["play.sampling", config.play.sampling]] as const) {
     const fixed = config.policy.kind === "tinker";
     const suits = fixed ? sampling.temperature === 1 : sampling.temperature > 0;
@@ -106,4 +107,15 @@ export function refuseSamplingMismatch(config: Config): void {
       { details: { path, sampling } },
     );
   }
+}
+
+/** Refuses to train what only samples, before anything is started. @throws config.cannotTrain */
+export function refuseTraining(source: string, { policy }: Config): void {
+  if (policy.kind !== "openai") return;
+  throw new SpadeError(
+    "config.cannotTrain",
+    `The configuration "${source}" cannot be trained: its policy.kind is "openai", and an endpoint of that kind samples ${policy.model} without taking updates of its weights. ` +
+      `To train, set policy.kind to "tinker" (a server on your own GPUs or the hosted service, docs/engines.md) or "embedded". To use the endpoint: spade design, spade rollout, spade evaluate.`,
+    { details: { source } },
+  );
 }

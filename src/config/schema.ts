@@ -2,6 +2,7 @@ import { z } from "zod";
 import { gameSkills } from "../core/role.ts";
 import { designerRewardSchema } from "./designer-reward-schema.ts";
 import { gatesSchema } from "./gates-schema.ts";
+import { advisorSchema, policySchema } from "./policy-schema.ts";
 
 const count = z.int().min(1);
 const share = z.number().min(0).max(1);
@@ -20,46 +21,6 @@ function samplingSchema(maxTokens: number) {
 }
 
 const runSchema = z.strictObject({ iterations: z.int().min(0).default(10), seed: z.int().min(0).max(0xffffffff).default(1) });
-
-const policySchema = z.discriminatedUnion("kind", [
-  z.strictObject({
-    kind: z.literal("embedded"),
-    /** Directory of the model; a relative path is taken from the package's root. */
-    model: z.string().min(1).default("models/nano"),
-    threads: count.default(2),
-  }),
-  z.strictObject({
-    kind: z.literal("tinker"),
-    /** Where the server is, for example `http://127.0.0.1:8000`. */
-    baseUrl: z.url({ protocol: /^https?$/ }).refine((url) => !/^[a-z]+:\/\/[^/]*@/i.test(url), { error: "a URL may hold no user or password: name the environment variable of the key in apiKeyEnv" }),
-    /** Name of the base model, letter by letter as the server serves it. */
-    model: z.string().min(1),
-    /** Directory of the served model's tokenizer; a relative path is taken from the package's root. */
-    tokenizer: z.string().min(1),
-    /** Which server it is: what differs between servers follows from it. */
-    profile: z.enum(["hosted", "skyrl-jax", "skyrl-jax-0.3", "skyrl-torch", "tuft", "hatchery"]),
-    /** Name of the environment variable that holds the API key; absent: none is sent. The key itself is nowhere in the record. */
-    apiKeyEnv: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "it is the name of an environment variable, never the key itself").exactOptional(),
-    lora: z
-      .strictObject({
-        rank: count.default(32),
-        trainAttention: z.boolean().default(true),
-        trainMlp: z.boolean().default(true),
-        trainUnembedding: z.boolean().default(true),
-      })
-      .prefault({}),
-    /** Tokens of the model's context; absent: as the server says. */
-    contextLength: z.int().min(2).exactOptional(),
-    /** Sampling requests in flight at once. */
-    maxConcurrentSamples: count.default(64),
-    /** Rows of one forward_backward request, and its estimated size. */
-    chunk: z.strictObject({ datums: count.default(1024), bytes: count.default(5_000_000) }).prefault({}),
-    /** Of one HTTP request. */
-    requestTimeoutMs: count.default(60_000),
-    /** Of one operation, the time in the server's queue included. */
-    operationTimeoutMs: count.default(3_600_000),
-  }),
-]);
 
 const corpusSchema = z.strictObject({
   /** JSONL files; empty: the bundled corpus. */
@@ -201,6 +162,7 @@ const storageSchema = z.strictObject({
 export const configSchema = z.strictObject({
   run: runSchema.prefault({}),
   policy: policySchema.prefault({ kind: "embedded" }),
+  advisor: advisorSchema.exactOptional(),
   /** How both roles are spoken to: `compact` for the bundled nano policy, `full` for models that follow instructions. */
   prompts: z.enum(["compact", "full"]).default("compact"),
   corpus: corpusSchema.prefault({}),

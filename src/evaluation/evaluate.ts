@@ -2,7 +2,7 @@ import { type Episode, episodeReturn, isWin } from "../core/episode.ts";
 import { SpadeError } from "../core/errors.ts";
 import { deriveSeed } from "../core/seed.ts";
 import { mean } from "../credit/statistics.ts";
-import type { Policy, Sampling } from "../policy/policy.ts";
+import type { AnyPolicy, Sampling } from "../policy/policy.ts";
 import type { Dialogue } from "../rollout/episode.ts";
 import { playEpisodes, type PlayProgress } from "../rollout/play.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
@@ -40,7 +40,7 @@ export interface Evaluation {
 
 export interface EvaluateOptions {
   readonly suite: Suite;
-  readonly policy: Policy;
+  readonly policy: AnyPolicy;
   readonly sandbox: Sandbox;
   readonly dialogue: Dialogue;
   /** Fixed seeds of `reset`, the same for every checkpoint. */

@@ -1,3 +1,4 @@
+import type { ChatMessage, Prompt } from "../core/chat.ts";
 import type { TrainableTrajectory } from "../core/trajectory.ts";
 
 /** Parameters of sampling. `topP: 1` and `topK: 0` mean no truncation; `temperature: 0` takes the most likely token at every step (greedy evaluation). */
@@ -8,9 +9,9 @@ export interface Sampling {
   readonly maxTokens: number;
 }
 
-export interface SampleRequest {
-  /** Shape [T]; token ids, never text. */
-  readonly prompt: Int32Array;
+export interface SampleRequest<P extends Prompt = Int32Array> {
+  /** Shape [T]; token ids, never text (but for a `TextPolicy`). */
+  readonly prompt: P;
   readonly sampling: Sampling;
   readonly seed: number;
 }
@@ -28,6 +29,35 @@ export interface Sample {
 export interface Policy {
   readonly contextLength: number;
   sample(requests: readonly SampleRequest[]): Promise<readonly Sample[]>;
+}
+
+/** What a policy says that gives no token ids. Nothing in it can be trained on. */
+export interface TextSample {
+  readonly text: string;
+  /** As the server counts them; 0 when it does not say. */
+  readonly tokenCount: number;
+  /** `context`: the chat is longer than the model's context, and nothing was said. */
+  readonly stop: Sample["stop"] | "context";
+  readonly policyVersion: number;
+}
+
+/**
+ * A policy behind an endpoint that takes chats and gives text. It plays, designs and is evaluated as any other, by a renderer of its
+ * kind; what it says has no tokens, so its trajectories are empty and no trainer takes them.
+ */
+export interface TextPolicy {
+  /** Infinity when it is not known: the server says when a chat is too long. */
+  readonly contextLength: number;
+  sample(requests: readonly SampleRequest<readonly ChatMessage[]>[]): Promise<readonly TextSample[]>;
+}
+
+/** What a policy of either kind gives. */
+export type AnySample = Sample | TextSample;
+
+/** A policy of either kind, for those who do not train it. It is asked by the renderer that came with it, so that prompts are of its kind. */
+export interface AnyPolicy {
+  readonly contextLength: number;
+  sample(requests: readonly SampleRequest<Prompt>[]): Promise<readonly AnySample[]>;
 }
 
 /** Loss of one update. */

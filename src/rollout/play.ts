@@ -3,7 +3,8 @@ import { invariant, SpadeError } from "../core/errors.ts";
 import type { Episode } from "../core/episode.ts";
 import type { Arm } from "../core/role.ts";
 import { deriveSeed } from "../core/seed.ts";
-import type { Policy, SampleRequest, Sampling } from "../policy/policy.ts";
+import { sampledCount } from "../policy/either.ts";
+import type { AnyPolicy, Sampling } from "../policy/policy.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { Cohort } from "./cohort.ts";
 import { type Dialogue, type EpisodeSpec, fail, failAtStart, type Next, receiveSample, receiveStep, start } from "./episode.ts";
@@ -27,7 +28,7 @@ export interface PlayOptions {
   readonly plays: Readonly<Record<Arm, number>>;
   readonly sampling: Sampling;
   readonly dialogue: Dialogue;
-  readonly policy: Policy;
+  readonly policy: AnyPolicy;
   readonly sandbox: Sandbox;
   readonly runSeed: number;
   /** Part of the episodes' ids and of the samples' seeds: what these episodes are played for. */
@@ -134,14 +135,14 @@ async function sampleWave(slots: readonly Slot[], options: PlayOptions): Promise
   const waiting: { slot: Slot; next: Next & { kind: "sample" } }[] = [];
   for (const slot of slots) if (slot.next?.kind === "sample") waiting.push({ slot, next: slot.next });
   if (waiting.length === 0) return undefined;
-  const requests: SampleRequest[] = waiting.map(({ next }) => next.request);
+  const requests = waiting.map(({ next }) => next.request);
   const samples = await options.policy.sample(requests);
   invariant(samples.length === requests.length, "a policy returns one sample per request");
   let tokens = 0;
   waiting.forEach(({ slot, next }, i) => {
     const sample = samples[i];
     invariant(sample !== undefined, "a policy returns one sample per request");
-    tokens += sample.tokens.length;
+    tokens += sampledCount(sample);
     slot.next = receiveSample(next.state, sample, options.dialogue);
   });
   return tokens;

@@ -1,6 +1,6 @@
 import type { Config } from "../config/schema.ts";
 import type { Episode } from "../core/episode.ts";
-import { invariant } from "../core/errors.ts";
+import { invariant, SpadeError } from "../core/errors.ts";
 import { rowsOf, type TrainableTrajectory, type Trajectory } from "../core/trajectory.ts";
 import { type Advantage, computeAdvantages, type Credit, designerWeight, integerOutcome } from "../credit/advantages.ts";
 import type { MeasuredReward } from "../credit/reward.ts";
@@ -46,12 +46,20 @@ export function creditRows(episodes: readonly Episode[], designs: readonly PaidD
 /**
  * The rows that enter the batch. A trajectory whose template rewrote its history gives several, each with the episode's advantage:
  * the loss is a mean over sampled tokens, so they weigh what one row would. A row in which nothing was sampled is left out.
+ * @throws SpadeError policy.textOnly
  */
 export function batchRows(rows: readonly CreditedRow[]): TrainingRow[] {
   return rows
     .filter(({ advantage }) => advantage.kept && advantage.advantage !== 0)
+    .map(refuseText)
     .flatMap(({ row }) => rowsOf(row.trajectory).map((trajectory) => ({ ...row, trajectory })))
     .filter(({ trajectory }) => trajectory.segments.some(({ kind }) => kind === "sampled"));
+}
+
+/** What was sampled as text has no tokens to train on. @throws SpadeError policy.textOnly */
+function refuseText(credited: CreditedRow): CreditedRow {
+  if (credited.row.trajectory.segments.length > 0) return credited;
+  throw new SpadeError("policy.textOnly", `${credited.advantage.id} was sampled by a policy that gives text without token ids, so it cannot be trained on. Train with policy.kind "tinker" or "embedded"; endpoints that give text serve spade design, rollout and evaluate.`);
 }
 
 function plainRow(trajectory: Trajectory): TrainableTrajectory {

@@ -1,11 +1,12 @@
 import type { Clock } from "../core/clock.ts";
-import type { Renderer } from "../chat/renderer.ts";
+import type { AnyRenderer, Renderer } from "../chat/renderer.ts";
 import { actionReader } from "../chat/action.ts";
 import type { Config } from "../config/schema.ts";
 import type { Corpus } from "../corpus/corpus.ts";
 import { promptSets } from "../designer/prompt-sets.ts";
+import type { Auditor } from "../gates/audit.ts";
 import type { GatesConfig } from "../gates/config.ts";
-import type { Policy, Trainer } from "../policy/policy.ts";
+import type { AnyPolicy, Policy, Trainer } from "../policy/policy.ts";
 import type { Suite } from "../evaluation/suite.ts";
 import type { Dialogue } from "../rollout/episode.ts";
 import type { ProgramFacts, Sandbox } from "../sandbox/sandbox.ts";
@@ -20,29 +21,43 @@ export interface ProgramKinds {
   isNovel(skeleton: string): boolean | undefined;
 }
 
-/** Everything a stage may use besides its input. */
-export interface Dependencies {
+/** A policy and how it is spoken to. */
+export interface Speaker {
+  readonly policy: AnyPolicy;
+  readonly renderer: AnyRenderer;
+}
+
+/** What designing needs: a policy of either kind, and no trainer. */
+export interface DesignDependencies extends Speaker {
   readonly config: Config;
   readonly gates: GatesConfig;
-  readonly policy: Policy;
-  readonly trainer: Trainer;
-  readonly renderer: Renderer;
+  /** The second model, where the configuration names one. */
+  readonly advisor?: Speaker;
+  /** Present when gate `audit` is on. */
+  readonly auditor?: Auditor;
   readonly sandbox: Sandbox;
   readonly corpus: Corpus;
-  readonly suites: readonly Suite[];
   readonly kinds: ProgramKinds;
   readonly store: RunStore;
   readonly clock: Clock;
   readonly listener: Listener;
 }
 
+/** Everything a stage of a run may use besides its input. */
+export interface Dependencies extends DesignDependencies {
+  readonly policy: Policy;
+  readonly trainer: Trainer;
+  readonly renderer: Renderer;
+  readonly suites: readonly Suite[];
+}
+
 /** How episodes speak: the configured prompts, and actions as the policy writes them. */
-export function dialogueOf(renderer: Renderer, { prompts, play }: Pick<Config, "prompts" | "play">): Dialogue {
+export function dialogueOf(renderer: AnyRenderer, { prompts, play }: Pick<Config, "prompts" | "play">): Dialogue {
   return { renderer, prompt: promptSets[prompts].play, parseAction: actionReader(play.toolCalls) };
 }
 
 /** Reports the progress of one stage to the listener. `tokens` are sampled or trained so far in the stage. */
-export function stageReporter(deps: Dependencies, iteration: number, stage: Stage): (progress: { done: number; total: number; tokens?: number }) => void {
+export function stageReporter(deps: Pick<Dependencies, "clock" | "listener">, iteration: number, stage: Stage): (progress: { done: number; total: number; tokens?: number }) => void {
   const begin = deps.clock();
   return ({ done, total, tokens = 0 }) =>
     deps.listener({ kind: "stage", iteration, stage, done, total, tokens, seconds: (deps.clock() - begin) / 1000 });

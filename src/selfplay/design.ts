@@ -1,7 +1,9 @@
+import { spokenPart } from "../chat/action.ts";
 import type { DesignTask, Environment } from "../core/environment.ts";
 import { invariant } from "../core/errors.ts";
 import { deriveSeed } from "../core/seed.ts";
-import { append, type TrainableTrajectory } from "../core/trajectory.ts";
+import type { Prompt } from "../core/chat.ts";
+import type { TrainableTrajectory } from "../core/trajectory.ts";
 import { extractProgram } from "../designer/extract.ts";
 import type { Rejection } from "../designer/prompts.ts";
 import { promptSets } from "../designer/prompt-sets.ts";
@@ -9,10 +11,11 @@ import { admitAll, type Admission } from "../gates/admit.ts";
 import { type HintVerdict, judgeHint } from "../gates/hint.ts";
 import type { ArchivedProgram } from "../gates/novelty.ts";
 import { rejectingGate } from "../gates/record.ts";
-import type { Sample } from "../policy/policy.ts";
+import { promptTokens, saidIn, sampledCount, withPrompt, withSample } from "../policy/either.ts";
+import type { AnySample, Sampling } from "../policy/policy.ts";
 import { storedEnvironments } from "../report/run-rows.ts";
 import type { ProgramFacts } from "../sandbox/sandbox.ts";
-import { type Dependencies, stageReporter } from "./dependencies.ts";
+import { type DesignDependencies, type Speaker, stageReporter } from "./dependencies.ts";
 
 /** One candidate: what the designer wrote for a task and what the gates said. */
 export interface Design {
@@ -21,7 +24,10 @@ export interface Design {
   readonly task: DesignTask;
   readonly attempt: number;
   readonly response: string;
+  /** Empty where the policy gives text only. */
   readonly trajectory: TrainableTrajectory;
+  /** Tokens that the designer sampled for it, as far as they are known. */
+  readonly tokens: number;
   readonly admission: Admission;
 }
 
@@ -29,7 +35,7 @@ export interface Design {
 export interface AdmittedDesign {
   readonly environment: Environment;
   readonly facts: ProgramFacts;
-  /** Tokens that the designer sampled for it. */
+  /** Tokens that the designer sampled for it, as far as they are known. */
   readonly programTokens: number;
 }
 
@@ -45,7 +51,7 @@ export interface HintCall {
  * Samples a candidate for every task, judges it, and tries again where it was rejected, up to `maxAttempts` times.
  * All candidates are returned, in order of attempt and task.
  */
-export async function writeDesigns(iteration: number, tasks: readonly DesignTask[], deps: Dependencies): Promise<Design[]> {
+export async function writeDesigns(iteration: number, tasks: readonly DesignTask[], deps: DesignDependencies): Promise<Design[]> {
   const { maxAttempts } = deps.config.design;
   const designs: Design[] = [];
   const archive = earlierPrograms(deps);
@@ -70,7 +76,7 @@ function rejectionOf({ admission }: Design): Pick<Pending, "rejection"> {
 }
 
 /** What gate `novelty` compares with: the environments admitted in committed iterations, so that a resumed run sees the same ones. */
-export function earlierPrograms({ gates, store }: Dependencies): ArchivedProgram[] {
+export function earlierPrograms({ gates, store }: DesignDependencies): ArchivedProgram[] {
   if (!gates.novelty.enabled) return [];
   return [...storedEnvironments(store)].flatMap(({ id, facts }) => (facts.fingerprint === undefined ? [] : [{ id, ...facts.fingerprint }]));
 }
@@ -82,39 +88,60 @@ export function isAdmitted(design: Design): boolean {
 
 type Draft = Omit<Design, "admission">;
 
-async function sampleDesigns(iteration: number, pending: readonly Pending[], attempt: number, deps: Dependencies): Promise<Draft[]> {
-  const { config, policy, renderer } = deps;
-  const tasks = pending.map(({ task }) => task);
+async function sampleDesigns(iteration: number, pending: readonly Pending[], attempt: number, deps: DesignDependencies): Promise<Draft[]> {
+  const { config } = deps;
   const { design } = promptSets[config.prompts];
   const report = stageReporter(deps, iteration, "design");
-  report({ done: 0, total: tasks.length });
-  const prompts = pending.map(({ task, rejection }) => renderer.prompt(design(task, config.design.exampleMaxChars, rejection)));
-  const samples = await policy.sample(
-    prompts.map((prompt, i) => ({
-      prompt,
-      sampling: roomFor(config.design.sampling, prompt.length, policy.contextLength),
-      seed: deriveSeed(config.run.seed, iteration, tasks[i]?.id ?? "", "design", attempt),
-    })),
-  );
-  report({ done: tasks.length, total: tasks.length, tokens: samples.reduce((sum, sample) => sum + sample.tokens.length, 0) });
-  return tasks.map((task, i) => {
-    const [prompt, sample] = [prompts[i], samples[i]];
-    invariant(prompt !== undefined && sample !== undefined, "a policy returns one sample per request");
-    return { id: `${task.id}.${attempt}`, task, attempt, response: renderer.text(sample.tokens), trajectory: designerRow(prompt, sample) };
+  report({ done: 0, total: pending.length });
+  const calls = await call(deps, {
+    prompts: pending.map(({ task, rejection }) => deps.renderer.prompt(design(task, config.design.exampleMaxChars, rejection))),
+    sampling: config.design.sampling,
+    seedOf: (i) => deriveSeed(config.run.seed, iteration, pending[i]?.task.id ?? "", "design", attempt),
+  });
+  report({ done: pending.length, total: pending.length, tokens: tokensOf(calls) });
+  return pending.map(({ task }, i) => {
+    const made = calls[i];
+    invariant(made !== undefined, "a policy returns one sample per request");
+    return { id: `${task.id}.${attempt}`, task, attempt, ...made };
   });
 }
 
-async function judge(iteration: number, { drafts, archive }: { readonly drafts: readonly Draft[]; readonly archive: readonly ArchivedProgram[] }, deps: Dependencies): Promise<Design[]> {
+/** What the designer said in one call. */
+interface Call {
+  readonly response: string;
+  /** Empty where the policy gives text only. */
+  readonly trajectory: TrainableTrajectory;
+  /** Tokens that were sampled. */
+  readonly tokens: number;
+}
+
+/** One call of the designer's role per prompt, in order. */
+async function call({ policy, renderer }: Speaker, asked: { readonly prompts: readonly Prompt[]; readonly sampling: Sampling; readonly seedOf: (i: number) => number }): Promise<Call[]> {
+  const { prompts, sampling, seedOf } = asked;
+  const samples = await policy.sample(prompts.map((prompt, i) => ({ prompt, sampling: roomFor(sampling, promptTokens(prompt), policy.contextLength), seed: seedOf(i) })));
+  return prompts.map((prompt, i) => {
+    const sample = samples[i];
+    invariant(sample !== undefined, "a policy returns one sample per request");
+    return { response: renderer.text(saidIn(sample)), trajectory: designerRow(prompt, sample), tokens: sampledCount(sample) };
+  });
+}
+
+function tokensOf(calls: readonly Call[]): number {
+  return calls.reduce((sum, { tokens }) => sum + tokens, 0);
+}
+
+async function judge(iteration: number, { drafts, archive }: { readonly drafts: readonly Draft[]; readonly archive: readonly ArchivedProgram[] }, deps: DesignDependencies): Promise<Design[]> {
   const report = stageReporter(deps, iteration, "gates");
   report({ done: 0, total: drafts.length });
   const admissions = await admitAll(
-    drafts.map((draft) => ({ id: draft.id, text: draft.response, extraction: extractProgram(draft.response), document: draft.task.documentText })),
+    drafts.map((draft) => ({ id: draft.id, text: draft.response, extraction: extractProgram(spokenPart(draft.response)), document: draft.task.documentText })),
     {
       sandbox: deps.sandbox,
       config: deps.gates,
       archive,
       seed: deps.config.run.seed,
       clock: deps.clock,
+      ...(deps.auditor === undefined ? {} : { auditor: deps.auditor }),
       onDone: (done) => report({ done, total: drafts.length }),
     },
   );
@@ -125,30 +152,30 @@ async function judge(iteration: number, { drafts, archive }: { readonly drafts: 
   });
 }
 
-/** Writes one hint per admitted design in a separate call that sees the source, and judges it. */
-export async function writeHints(iteration: number, designs: readonly Design[], deps: Dependencies): Promise<HintCall[]> {
-  const { config, policy, renderer } = deps;
+/** Writes one hint per admitted design in a separate call that sees the source, of the advisor where there is one, and judges it. */
+export async function writeHints(iteration: number, designs: readonly Design[], deps: DesignDependencies): Promise<HintCall[]> {
+  const { config } = deps;
+  const advisor = config.advisor?.writesHints === true ? deps.advisor : undefined;
+  const speaker = advisor ?? deps;
+  const { hint } = promptSets[advisor === undefined ? config.prompts : "full"];
   const report = stageReporter(deps, iteration, "hints");
-  const prompts = designs.map((design) => renderer.prompt(promptSets[config.prompts].hint(sourceOf(design))));
-  const samples = await policy.sample(
-    prompts.map((prompt, i) => ({
-      prompt,
-      sampling: roomFor(config.design.hintSampling, prompt.length, policy.contextLength),
-      seed: deriveSeed(config.run.seed, iteration, designs[i]?.id ?? "", "hint"),
-    })),
-  );
-  report({ done: designs.length, total: designs.length, tokens: samples.reduce((sum, sample) => sum + sample.tokens.length, 0) });
+  const calls = await call(speaker, {
+    prompts: designs.map((design) => speaker.renderer.prompt(hint(sourceOf(design)))),
+    sampling: config.design.hintSampling,
+    seedOf: (i) => deriveSeed(config.run.seed, iteration, designs[i]?.id ?? "", "hint"),
+  });
+  report({ done: designs.length, total: designs.length, tokens: tokensOf(calls) });
   return Promise.all(
     designs.map(async (design, i): Promise<HintCall> => {
-      const [prompt, sample] = [prompts[i], samples[i]];
-      invariant(prompt !== undefined && sample !== undefined, "a policy returns one sample per request");
-      const text = renderer.text(sample.tokens).trim();
-      return { designId: design.id, text, trajectory: designerRow(prompt, sample), verdict: await judgeDesignHint(text, design, deps) };
+      const made = calls[i];
+      invariant(made !== undefined, "a policy returns one sample per request");
+      const text = spokenPart(made.response).trim();
+      return { designId: design.id, text, trajectory: made.trajectory, verdict: await judgeDesignHint(text, design, deps) };
     }),
   );
 }
 
-function judgeDesignHint(text: string, { id, admission: { program, solutions } }: Design, { gates, sandbox, clock, config }: Dependencies): Promise<HintVerdict> {
+function judgeDesignHint(text: string, { id, admission: { program, solutions } }: Design, { gates, sandbox, clock, config }: DesignDependencies): Promise<HintVerdict> {
   invariant(program !== undefined, "an admitted design has a program");
   return judgeHint(text, { sandbox, config: gates, program, solutions, seed: deriveSeed(config.run.seed, id, "hint-play"), clock });
 }
@@ -161,13 +188,8 @@ export function admittedEnvironments(designs: readonly Design[], hints: readonly
     invariant(program !== undefined && facts !== undefined, "an admitted design has a program and its facts");
     const hint = usable.get(design.id);
     const { skill, documentId } = design.task;
-    return { environment: { id: design.id, program, skill, documentId, trivialWinRate, maxTurns, ...(hint === undefined ? {} : { hint }) }, facts, programTokens: sampledTokens(design) };
+    return { environment: { id: design.id, program, skill, documentId, trivialWinRate, maxTurns, ...(hint === undefined ? {} : { hint }) }, facts, programTokens: design.tokens };
   });
-}
-
-/** Tokens that the designer sampled for a candidate. */
-export function sampledTokens({ trajectory }: Design): number {
-  return trajectory.segments.reduce((sum, segment) => sum + (segment.kind === "sampled" ? segment.tokens.length : 0), 0);
 }
 
 function sourceOf(design: Design): string {
@@ -175,9 +197,9 @@ function sourceOf(design: Design): string {
   return design.admission.program.source;
 }
 
-function designerRow(prompt: Int32Array, { tokens, logprobs, policyVersion }: Sample): TrainableTrajectory {
+function designerRow(prompt: Prompt, sample: AnySample): TrainableTrajectory {
   const start: TrainableTrajectory = { role: "designer", arm: "plain", segments: [] };
-  return append(append(start, { kind: "prompt", tokens: prompt }), { kind: "sampled", tokens, logprobs, policyVersion });
+  return withSample(withPrompt(start, prompt), sample);
 }
 
 function roomFor<S extends { readonly maxTokens: number }>(sampling: S, promptLength: number, contextLength: number): S {

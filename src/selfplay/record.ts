@@ -5,7 +5,7 @@ import type { UpdateMetrics } from "../policy/policy.ts";
 import type { StoredFacts } from "../report/run-rows.ts";
 import type { ProgramFacts } from "../sandbox/sandbox.ts";
 import type { CreditedRow, PaidDesign } from "./credit.ts";
-import { type Design, type HintCall, isAdmitted, sampledTokens } from "./design.ts";
+import { type Design, type HintCall, isAdmitted } from "./design.ts";
 import type { ProgramKinds } from "./dependencies.ts";
 import type { LoopState } from "./state.ts";
 
@@ -46,7 +46,7 @@ function recordDesign(writer: IterationWriter, design: Design, hint: HintCall | 
     trivialWinRate: admission.trivialWinRate,
     maxTurns: admission.maxTurns,
     ...(program === undefined ? {} : { language: program.language, source: program.source, programId: programId(program) }),
-    ...(facts === undefined ? {} : { facts: { ...storedFacts(facts, sampledTokens(design), kinds), ...(admission.fingerprint === undefined ? {} : { fingerprint: admission.fingerprint }) } }),
+    ...(facts === undefined ? {} : { facts: { ...storedFacts(facts, design.tokens, kinds), ...(admission.fingerprint === undefined ? {} : { fingerprint: admission.fingerprint }) } }),
     ...(hint?.verdict.verdict === "pass" ? { hint: hint.text } : {}),
   });
   writer.add(

@@ -1,5 +1,6 @@
 import type { LoadedConfig } from "../config/load.ts";
 import { resolveConfig } from "../config/load.ts";
+import { refuseTraining } from "../config/consistency.ts";
 import { SpadeError } from "../core/errors.ts";
 import type { ReadVariable } from "../http/secret.ts";
 import { iterationMetrics } from "../report/iteration-metrics.ts";
@@ -23,7 +24,7 @@ export interface RunResult {
   readonly digest: string;
 }
 
-/** Starts a run in a directory of its own; a start that fails leaves no run behind. @throws SpadeError storage.*, policy.*, engine.*, corpus.*, sandbox.* */
+/** Starts a run in a directory of its own; a start that fails leaves no run behind. @throws SpadeError config.cannotTrain, storage.*, policy.*, engine.*, corpus.*, sandbox.* */
 export async function createRun(options: {
   readonly directory: string;
   readonly name: string;
@@ -34,6 +35,7 @@ export async function createRun(options: {
   readonly readVariable: ReadVariable;
 }): Promise<RunResult> {
   const { directory, name, loaded, programVersion, provenance } = options;
+  refuseTraining(loaded.source, loaded.config);
   await using assembled = await assemble(loaded.config, options);
   const store = RunStore.create(directory, { name, programVersion, config: loaded.config, configDigest: loaded.digest, provenance: { ...provenance, sandbox: assembled.isolation } });
   return await withStore(store, () => loop({ ...assembled.parts, store }, { from: 0, state: initialState, notes: assembled.notes }));

@@ -7,7 +7,7 @@ import { activeSkills, assignSkills } from "../curriculum/rotation.ts";
 import { replayedEvent, storedEnvironments } from "../report/run-rows.ts";
 import { readTrajectories } from "../storage/episodes.ts";
 import type { IterationWriter } from "../storage/iteration-writer.ts";
-import type { Dependencies } from "./dependencies.ts";
+import type { Dependencies, DesignDependencies } from "./dependencies.ts";
 import { admittedEnvironments, type AdmittedDesign, type Design, isAdmitted, writeDesigns, writeHints } from "./design.ts";
 import type { Window, WindowEnvironment } from "./measure.ts";
 import { judgeMutants } from "./mutants.ts";
@@ -47,7 +47,7 @@ interface DesignSet {
 }
 
 /** Designs one set: tasks, candidates, gates, hints; appends all of it to the record. */
-export async function designSet(set: DesignSet, state: LoopState, deps: Dependencies, writer: IterationWriter): Promise<{ readonly tasks: readonly ArchivedTask[]; readonly designs: readonly Design[]; readonly admitted: readonly AdmittedDesign[] }> {
+export async function designSet(set: DesignSet, state: LoopState, deps: DesignDependencies, writer: IterationWriter): Promise<{ readonly tasks: readonly ArchivedTask[]; readonly designs: readonly Design[]; readonly admitted: readonly AdmittedDesign[] }> {
   const tasks = designTasks(set, state, deps);
   const designs = await writeDesigns(set.iteration, tasks, deps);
   const hints = await writeHints(set.iteration, designs.filter(isAdmitted), deps);
@@ -55,7 +55,7 @@ export async function designSet(set: DesignSet, state: LoopState, deps: Dependen
   return { tasks, designs, admitted: admittedEnvironments(designs, hints) };
 }
 
-function designTasks({ iteration, prefix }: DesignSet, state: LoopState, deps: Dependencies): ArchivedTask[] {
+function designTasks({ iteration, prefix }: DesignSet, state: LoopState, deps: DesignDependencies): ArchivedTask[] {
   const { config, corpus } = deps;
   const { skills, activeSkills: active, tasksPerIteration, positives, negatives } = config.design;
   const assigned = assignSkills(activeSkills(skills, active, state.round), tasksPerIteration);
