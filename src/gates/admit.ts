@@ -158,14 +158,14 @@ async function openGuarded(program: Program, { sandbox, lane }: AdmitOptions & {
   }
 }
 
-/** The boundary at which a gate's rejection becomes a result. Any other error rejects too; only a broken invariant goes through. */
+/** The boundary at which a gate's rejection becomes a result. Any other error rejects too; only a broken invariant and a policy that cannot be asked go through. */
 async function runGate(id: GateId, gate: () => Promise<Evidence>): Promise<GateResult> {
   try {
     const { notApplicable, ...evidence } = await gate();
     return typeof notApplicable === "string" ? { id, verdict: "not-applicable", code: "not-applicable", message: notApplicable, evidence } : passed(id, evidence);
   } catch (error) {
     if (error instanceof Rejection) return { id, verdict: "reject", code: error.code, message: error.message, evidence: error.evidence };
-    if (error instanceof SpadeError && error.boundary === "internal") throw error;
+    if (error instanceof SpadeError && (error.boundary === "internal" || error.boundary === "policy")) throw error;
     const code = error instanceof SpadeError ? error.code : "error";
     return { id, verdict: "reject", code, message: `The gate could not finish: ${shorten(messageOf(error))}`, evidence: {} };
   }

@@ -47,12 +47,17 @@ test("T13: each row of a rewritten trajectory enters the batch with its episode'
   const sampled = (id: number): Segment => ({ kind: "sampled", tokens: Int32Array.of(id, id), logprobs: Float32Array.of(-1, -1), policyVersion: 0 });
   const won = episode("x", 1);
   const segments = [context("prompt", 1), sampled(2), context("observation", 3), sampled(4), context("prompt", 5), sampled(6), context("prompt", 7)];
-  const rows = batchRows(creditRows([{ ...won, trajectory: { ...won.trajectory, segments } }, episode("xxx", 0)], [], config));
+  const unsampled = { ...episode("xxx", 0), trajectory: { ...won.trajectory, segments: [context("prompt", 8)] } };
+  const rows = batchRows(creditRows([{ ...won, trajectory: { ...won.trajectory, segments } }, unsampled], [], config));
   expect(rows.map(({ trajectory, advantage, weight }) => [trajectory.segments, advantage, weight])).toEqual([
     [segments.slice(0, 4), rows[0]!.advantage, 1],
     [segments.slice(4, 6), rows[0]!.advantage, 1],
   ]);
   expect(rows[0]!.advantage).toBeGreaterThan(0);
+});
+
+test("what was sampled as text is refused, not left out", () => {
+  expect(() => batchRows(creditRows([episode("x", 1), episode("xxx", 0)], [], config))).toThrow(/gives text without token ids.*policy\.kind "tinker" or "embedded"/);
 });
 
 test("rows without signal are recorded but do not enter the batch", () => {

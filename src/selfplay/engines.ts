@@ -7,28 +7,45 @@ import { EngineHost } from "../engine/engine.ts";
 import { HttpClient } from "../http/client.ts";
 import { type ReadVariable, readSecret } from "../http/secret.ts";
 import { embedded } from "../policy/embedded.ts";
+import type { Spending } from "../policy/openai/spending.ts";
 import type { Policy, Trainer } from "../policy/policy.ts";
 import { Connection, defaultTiming } from "../policy/tinker/connection.ts";
 import { profiles } from "../policy/tinker/profile.ts";
 import { connectTinker } from "../policy/tinker/tinker.ts";
+import type { Speaker } from "./dependencies.ts";
+import { openEndpoint } from "./endpoint.ts";
 import { packagePath } from "./paths.ts";
 import { openSpeech } from "./speech.ts";
 
-/** What samples and learns, ready; disposing of it frees what it holds. */
-export interface Engine extends AsyncDisposable {
+/** What plays and designs, ready; disposing of it frees what it holds. */
+export interface OpenSpeaker extends Speaker, AsyncDisposable {
+  /** Directory of the tokenizer, where there is one; it may hold what is known of the model's demonstrations. */
+  readonly directory?: string;
+  /** What the user should know before it is asked. */
+  readonly notes: readonly string[];
+  /** What replies cost; of endpoints only. */
+  readonly spending?: Spending;
+}
+
+/** What samples and learns. */
+export interface Engine extends OpenSpeaker {
   readonly policy: Policy;
   readonly trainer: Trainer;
   readonly renderer: Renderer;
-  /** Directory of the tokenizer, which may hold what is known of the model's demonstrations. */
-  readonly directory: string;
-  /** What the user should know before the first iteration. */
-  readonly notes: readonly string[];
 }
 
 export interface EngineSurroundings {
   readonly readVariable: ReadVariable;
   /** Told what the user should know while a server makes it wait. */
   readonly notice: (text: string) => void;
+}
+
+/** Opens the policy that the configuration names, whether it can be trained or not. @throws SpadeError engine.*, policy.*, http.key */
+export async function openSpeaker(config: Config, surroundings: EngineSurroundings): Promise<OpenSpeaker> {
+  if (config.policy.kind !== "openai") return openEngine(config, surroundings);
+  const speaker = await openEndpoint(config.policy, { seed: config.run.seed, ...surroundings });
+  const compact = config.prompts === "compact" ? ['Note: prompts are "compact", the words that the bundled nano policy was taught; models that follow instructions want prompts "full".'] : [];
+  return { ...speaker, notes: compact, [Symbol.asyncDispose]: () => Promise.resolve() };
 }
 
 /** Opens the engine that the configuration names. @throws SpadeError engine.*, policy.*, http.key */

@@ -23,9 +23,9 @@ const minSimilarity = 0.35;
  * Reads what a model's demonstrations looked like. A model without the file knows no families: each skeleton is its own.
  * @throws SpadeError policy.demonstrations when the file is malformed
  */
-export function loadProgramKinds(modelDirectory: string): ProgramKinds {
-  const path = join(modelDirectory, demonstrationsFile);
-  if (!existsSync(path)) return { family: ({ skeleton }) => skeleton.slice(0, digits), isNovel: () => undefined };
+export function loadProgramKinds(modelDirectory: string | undefined): ProgramKinds {
+  const path = join(modelDirectory ?? "", demonstrationsFile);
+  if (modelDirectory === undefined || !existsSync(path)) return { family: ({ skeleton }) => skeleton.slice(0, digits), isNovel: () => undefined };
   const known = read(path);
   const skeletons = new Set(known.skeletons.match(/.{12}/g));
   const families = Object.entries(known.families).map(([name, weights]) => {

@@ -1,5 +1,6 @@
 import { SpadeError } from "../../core/errors.ts";
 import { type HttpFailure, httpFailure } from "../../http/failure.ts";
+import { failureCode } from "../failure-code.ts";
 
 const resume = "The record is whole up to the last committed iteration: go on with `spade train --resume`.";
 
@@ -7,35 +8,13 @@ const resume = "The record is whole up to the last committed iteration: go on wi
 export function policyError(what: string, error: unknown): unknown {
   const failure = httpFailure(error);
   if (failure === undefined || !(error instanceof SpadeError)) return error;
-  const code = codeOf(failure);
+  const code = failureCode(failure);
   return new SpadeError(code, `${what} failed. ${error.message} ${code === "policy.key" || code === "policy.aborted" ? "" : resume}`.trim(), { details: error.details, cause: error });
 }
 
 /** The failure of the request behind a policy error. */
 export function failureOf(error: unknown): HttpFailure | undefined {
   return error instanceof SpadeError ? httpFailure(error.cause) : undefined;
-}
-
-function codeOf({ kind, status = 0 }: HttpFailure): SpadeError["code"] {
-  switch (kind) {
-    case "refused":
-    case "connection":
-      return "policy.unreachable";
-    case "timeout":
-      return "policy.timeout";
-    case "aborted":
-      return "policy.aborted";
-    case "format":
-      return "policy.protocol";
-    case "status":
-      break;
-  }
-  if (status === 401 || status === 403) return "policy.key";
-  if (status === 402) return "policy.billing";
-  if (status === 404 || status === 410) return "policy.lost";
-  if (status === 415) return "policy.encoding";
-  if (status === 429) return "policy.rateLimit";
-  return status >= 500 ? "policy.server" : "policy.request";
 }
 
 /** The error after an update whose fate on the server is unknown or half done: the trainer refuses further updates until it loads a checkpoint. */

@@ -1,14 +1,12 @@
 import { SpadeError } from "../../core/errors.ts";
 import { Gate } from "../../http/gate.ts";
-import { checkRequest } from "../checks.ts";
+import { checkRequest, checkSampled } from "../checks.ts";
 import type { Policy, Sample, SampleRequest } from "../policy.ts";
 import type { Connection } from "./connection.ts";
-import { nonFinite } from "./failures.ts";
 import { Model, type ModelOptions } from "./model.ts";
 import { Sampler } from "./sampler.ts";
 import { Session } from "./session.ts";
 import { TinkerTrainer } from "./trainer.ts";
-import { protocolError, type SampledSequence } from "./wire.ts";
 
 export interface TinkerOptions extends ModelOptions {
   /** Tokens that end a response; servers have no default of their own. */
@@ -96,7 +94,7 @@ export class TinkerPolicy implements Policy {
     const one = async ({ prompt, sampling, seed }: SampleRequest): Promise<Sample> => {
       const maxTokens = Math.min(sampling.maxTokens, this.contextLength - prompt.length);
       const sequence = await sampler.sample({ prompt, sampling: { ...sampling, maxTokens }, seed, stopTokens: options.stopTokens }, failed.signal);
-      return { ...checked(sequence, { maxTokens, vocabularySize: options.vocabularySize }), policyVersion };
+      return { ...checkSampled(sequence, { maxTokens, vocabularySize: options.vocabularySize }), stop: sequence.stopReason, policyVersion };
     };
     try {
       return await Promise.all(requests.map(one));
@@ -116,14 +114,4 @@ export class TinkerPolicy implements Policy {
     });
     return this.#shared.sampler;
   }
-}
-
-function checked({ tokens, logprobs, stopReason }: SampledSequence, limits: { readonly maxTokens: number; readonly vocabularySize: number }): Omit<Sample, "policyVersion"> {
-  if (logprobs?.length !== tokens.length) throw protocolError(`a sample has ${tokens.length} tokens and ${logprobs?.length ?? "no"} log-probabilities`, logprobs?.length ?? null);
-  if (tokens.length === 0 || tokens.length > limits.maxTokens) throw protocolError(`a sample has ${tokens.length} tokens, expected 1 to ${limits.maxTokens}`, tokens.length);
-  const foreign = tokens.find((token) => token < 0 || token >= limits.vocabularySize);
-  if (foreign !== undefined) throw new SpadeError("policy.tokenizer", `The server sampled token ${foreign}, but the tokenizer knows ids 0 to ${limits.vocabularySize - 1} only: it is not the served model's. Set policy.tokenizer to the directory of the served model's tokenizer.`);
-  const bad = logprobs.find((value) => !Number.isFinite(value));
-  if (bad !== undefined) throw nonFinite(`The server sampled a token with log-probability ${bad}`);
-  return { tokens, logprobs, stop: stopReason };
 }

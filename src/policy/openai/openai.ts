@@ -1,0 +1,88 @@
+import type { ChatMessage } from "../../core/chat.ts";
+import { SpadeError } from "../../core/errors.ts";
+import { checkRequest, checkSampled } from "../checks.ts";
+import type { Policy, Sample, SampleRequest, Sampling, TextPolicy, TextSample } from "../policy.ts";
+import { type Endpoint, isContextOverflow } from "./endpoint.ts";
+import { readChat, readTokens } from "./wire.ts";
+
+export interface TextOptions {
+  /** Tokens of the model's context, where it is known. */
+  readonly contextLength?: number;
+  /** Ask for replies as a stream of events. */
+  readonly stream: boolean;
+}
+
+/**
+ * Connects a policy that sends chats and takes text, from any endpoint.
+ * @throws SpadeError policy.unreachable, policy.key, policy.model
+ */
+export async function connectText(endpoint: Endpoint, { contextLength, stream }: TextOptions): Promise<TextPolicy> {
+  await endpoint.servedModel();
+  const one = async ({ prompt, sampling, seed }: SampleRequest<readonly ChatMessage[]>, signal: AbortSignal): Promise<TextSample> => {
+    const asked = { model: endpoint.model, messages: prompt, ...samplingFields(sampling, seed), stream, ...(stream ? { stream_options: { include_usage: true } } : {}) };
+    try {
+      const { text, stop, usage } = await endpoint.reply("/chat/completions", asked, readChat, signal);
+      return { text, stop, tokenCount: usage?.outputTokens ?? 0, policyVersion: 0 };
+    } catch (error) {
+      if (isContextOverflow(error)) return { text: "", stop: "context", tokenCount: 0, policyVersion: 0 };
+      throw error;
+    }
+  };
+  return { contextLength: contextLength ?? Infinity, sample: (requests) => allOrNone(requests, one) };
+}
+
+export interface TokenOptions {
+  /** Tokens that end a response. */
+  readonly stopTokens: readonly number[];
+  /** Ids at or above this cannot be decoded: the server's tokenizer is another one. */
+  readonly vocabularySize: number;
+  /** Tokens of the model's context; absent: as the server says. */
+  readonly contextLength?: number;
+}
+
+/**
+ * Connects a policy that sends and takes token ids with their log-probabilities, from a server that offers them (vLLM).
+ * @throws SpadeError policy.unreachable, policy.key, policy.model, policy.contextLength
+ */
+export async function connectTokens(endpoint: Endpoint, options: TokenOptions): Promise<Policy> {
+  const served = await endpoint.servedModel();
+  const contextLength = options.contextLength ?? served?.contextLength;
+  if (contextLength === undefined) throw new SpadeError("policy.contextLength", `The endpoint does not say how long the context of ${endpoint.model} is. Set policy.contextLength.`);
+  const one = async ({ prompt, sampling, seed }: SampleRequest, signal: AbortSignal): Promise<Sample> => {
+    const maxTokens = Math.min(sampling.maxTokens, contextLength - prompt.length);
+    const asked = { model: endpoint.model, prompt: [...prompt], ...samplingFields({ ...sampling, maxTokens }, seed), logprobs: 1, return_token_ids: true, stop_token_ids: options.stopTokens, skip_special_tokens: false, stream: false };
+    const reply = await endpoint.reply("/completions", asked, (answer) => readTokens(answer) ?? noTokens(endpoint), signal);
+    if (reply.prompt !== undefined && reply.prompt.join() !== prompt.join()) throw new SpadeError("policy.protocol", `The endpoint changed a prompt of ${prompt.length} tokens to one of ${reply.prompt.length} before it sampled. Leave policy.tokenizer out to send chats.`);
+    const { tokens, logprobs } = checkSampled(reply, { maxTokens, vocabularySize: options.vocabularySize });
+    if (reply.stop === "stop" && !options.stopTokens.includes(tokens.at(-1) ?? -1)) throw new SpadeError("policy.protocol", `A reply ended at token ${tokens.at(-1)}, expected one of ${options.stopTokens.join(", ")}: the endpoint leaves out the token that ends it, or policy.tokenizer is not the served model's.`);
+    return { tokens, logprobs, stop: reply.stop, policyVersion: 0 };
+  };
+  const sample: Policy["sample"] = (requests) => {
+    // What is sampled here is not trained on, so no distribution is refused.
+    for (const request of requests) checkRequest(request, { contextLength, allowSamplingMismatch: true });
+    return allOrNone(requests, one);
+  };
+  return { contextLength, sample };
+}
+
+/** Servers differ in their defaults, so what matters is said. Fields that not all of them know are left out where they change nothing. */
+function samplingFields({ temperature, topP, topK, maxTokens }: Sampling, seed: number): Readonly<Record<string, number>> {
+  return { max_tokens: maxTokens, temperature, ...(topP === 1 ? {} : { top_p: topP }), ...(topK === 0 ? {} : { top_k: topK }), seed: seed & 0x7fffffff };
+}
+
+function noTokens({ model }: Endpoint): never {
+  throw new SpadeError("policy.noTokens", `The endpoint gives no token ids for ${model} (field \`token_ids\`; vLLM gives them when asked by return_token_ids). Leave policy.tokenizer out to play with text, or serve the model with a newer vLLM.`);
+}
+
+/** All replies, in order. After the first failure nothing more is asked; at the limit of spending, what was asked is finished and counted first. */
+async function allOrNone<Q, R>(requests: readonly Q[], one: (request: Q, signal: AbortSignal) => Promise<R>): Promise<readonly R[]> {
+  const failed = new AbortController();
+  const replies = requests.map((request) => one(request, failed.signal));
+  try {
+    return await Promise.all(replies);
+  } catch (error) {
+    if (!(error instanceof SpadeError) || error.code !== "policy.budget") failed.abort();
+    await Promise.allSettled(replies);
+    throw error;
+  }
+}
