@@ -94,6 +94,6 @@ export function programHelp(specs: readonly CommandSpec[]): string {
     "Commands",
     ...specs.map((spec) => `  ${spec.usage.padEnd(width)}  ${spec.summary.split(". ")[0] ?? ""}`),
     "",
-    "Every command has --help. Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 130 interrupted.",
+    "Every command has --help. Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 limit of spending reached, 130 interrupted.",
   ].join("\n");
 }

@@ -3,7 +3,7 @@ import { SpadeError } from "../core/errors.ts";
 import { commandHelp, parseArguments, programHelp } from "./arguments.ts";
 import { commands } from "./commands.ts";
 
-/** Runs one command line; returns the exit code: 0 done, 1 failed, 2 wrong usage or configuration. */
+/** Runs one command line; returns the exit code: 0 done, 1 failed, 2 wrong usage or configuration, 3 a limit of spending reached. */
 async function main(words: readonly string[]): Promise<number> {
   const [name, ...rest] = words;
   if (name === undefined || name === "--help" || name === "help") {
@@ -28,6 +28,7 @@ function fail(error: unknown): number {
     return 1;
   }
   console.error(`${error.code}: ${error.message}`);
+  if (error.code === "policy.budget") return 3;
   return error.boundary === "usage" || error.boundary === "config" ? 2 : 1;
 }
 

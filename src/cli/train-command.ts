@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import process from "node:process";
 import { loadConfig } from "../config/load.ts";
@@ -9,6 +8,7 @@ import type { Arguments, CommandSpec } from "./arguments.ts";
 import { gitProvenance, programVersion } from "./provenance.ts";
 import { describeRuns } from "./runs-command.ts";
 import { runSummary } from "./summary.ts";
+import { freePath, interruptible, readVariable } from "./surroundings.ts";
 import { jsonView, liveView, plainView } from "./view.ts";
 
 /** `spade train`: starts a run or goes on with one. */
@@ -44,7 +44,7 @@ async function runOrResume(args: Arguments, listener: Listener): Promise<RunResu
   if (wanted !== undefined) {
     refuseWithResume(args);
     const resumed = wanted === "" ? newestUnfinished() : wanted;
-    interruptible(resumed);
+    interruptible(resumed, goOn(resumed));
     return resumeRun({ directory: resumed, programVersion: programVersion(), listener, readVariable });
   }
   const source = args.required(0, "The preset or configuration file");
@@ -54,12 +54,12 @@ async function runOrResume(args: Arguments, listener: Listener): Promise<RunResu
     ...(threads === undefined ? {} : { policy: { threads } }),
   });
   const name = basename(source, ".json");
-  const directory = args.text("out") ?? freeDirectory(name);
-  interruptible(directory);
+  const directory = args.text("out") ?? freePath("runs", name);
+  interruptible(directory, goOn(directory));
   return createRun({ directory, name, loaded, programVersion: programVersion(), provenance: { ...gitProvenance(), started: new Date().toISOString() }, listener, readVariable });
 }
 
-const readVariable = (name: string): string | undefined => process.env[name];
+const goOn = (directory: string): string => `Go on with: npm run spade -- train --resume ${directory}`;
 
 /** The run in runs/ that was written last and has iterations left. @throws SpadeError usage.resume when there is none */
 function newestUnfinished(): string {
@@ -73,23 +73,5 @@ function refuseWithResume(args: Arguments): void {
   const given = ["iterations", "seed", "threads", "out"].find((name) => args.text(name) !== undefined) ?? args.positionals[0];
   if (given !== undefined) {
     throw new SpadeError("usage.resume", `--resume takes the run's own configuration; leave out "${given}", or start a new run.`);
-  }
-}
-
-function freeDirectory(name: string): string {
-  for (let n = 1; ; n++) {
-    const directory = `runs/${name}-${n}`;
-    if (!existsSync(directory)) return directory;
-  }
-}
-
-/** Ctrl-C ends the process at once: everything committed is safe, and the iteration under way is made again. */
-function interruptible(directory: string): void {
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.once(signal, () => {
-      const advice = existsSync(directory) ? `nothing recorded is lost. Go on with: npm run spade -- train --resume ${directory}` : "nothing was recorded yet.";
-      process.stderr.write(`\nInterrupted; ${advice}\n`);
-      process.exit(130);
-    });
   }
 }

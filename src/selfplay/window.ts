@@ -44,6 +44,8 @@ export async function openWindow(iteration: number, state: LoopState, deps: Depe
 interface DesignSet {
   readonly iteration: number;
   readonly prefix: string;
+  /** At most so many of the tasks. Default: all. */
+  readonly tasks?: number;
 }
 
 /** Designs one set: tasks, candidates, gates, hints; appends all of it to the record. */
@@ -55,13 +57,13 @@ export async function designSet(set: DesignSet, state: LoopState, deps: DesignDe
   return { tasks, designs, admitted: admittedEnvironments(designs, hints) };
 }
 
-function designTasks({ iteration, prefix }: DesignSet, state: LoopState, deps: DesignDependencies): ArchivedTask[] {
+function designTasks({ iteration, prefix, tasks }: DesignSet, state: LoopState, deps: DesignDependencies): ArchivedTask[] {
   const { config, corpus } = deps;
   const { skills, activeSkills: active, tasksPerIteration, positives, negatives } = config.design;
   const assigned = assignSkills(activeSkills(skills, active, state.round), tasksPerIteration);
   const seedOf = (purpose: string, index: number): number => deriveSeed(config.run.seed, prefix, "task", purpose, index);
   const documents = assigned.map((_, index) => corpus.draw({ seed: config.run.seed, iteration: state.round, index, perIteration: tasksPerIteration }));
-  return assigned.map((skill, index) => {
+  return assigned.slice(0, tasks).map((skill, index) => {
     const document = documents[index];
     invariant(document !== undefined, "the corpus gives one document per seed");
     const examples = selectExamples(state.curriculum.archive, { skill, iteration, positives, negatives, seed: seedOf("examples", index) }, config.curriculum);

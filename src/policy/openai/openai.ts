@@ -57,10 +57,10 @@ export async function connectTokens(endpoint: Endpoint, options: TokenOptions): 
     if (reply.stop === "stop" && !options.stopTokens.includes(tokens.at(-1) ?? -1)) throw new SpadeError("policy.protocol", `A reply ended at token ${tokens.at(-1)}, expected one of ${options.stopTokens.join(", ")}: the endpoint leaves out the token that ends it, or policy.tokenizer is not the served model's.`);
     return { tokens, logprobs, stop: reply.stop, policyVersion: 0 };
   };
-  const sample: Policy["sample"] = (requests) => {
+  const sample: Policy["sample"] = async (requests) => {
     // What is sampled here is not trained on, so no distribution is refused.
     for (const request of requests) checkRequest(request, { contextLength, allowSamplingMismatch: true });
-    return allOrNone(requests, one);
+    return await allOrNone(requests, one);
   };
   return { contextLength, sample };
 }

@@ -50,14 +50,14 @@ const saidSchema = z
     content: z.union([z.string(), z.array(z.object({ text }))]).nullish(),
     reasoning_content: text,
     reasoning: text,
-    tool_calls: z.array(z.object({ index: number, function: z.object({ name: text, arguments: z.unknown() }).nullish() })).nullish(),
+    tool_calls: z.array(z.object({ index: number, function: z.object({ name: text, arguments: z.unknown().optional() }).nullish() })).nullish(),
   })
   .nullish();
 
 const chatSchema = z.object({
   choices: z.array(z.object({ index: number, delta: saidSchema, message: saidSchema, finish_reason: text })).nullish(),
   usage: usageSchema,
-  error: z.unknown(),
+  error: z.unknown().optional(),
 });
 
 const ids = z.array(z.int()).nullish();

@@ -1,0 +1,25 @@
+import { existsSync } from "node:fs";
+import process from "node:process";
+import type { ReadVariable } from "../http/secret.ts";
+
+/** Reads one variable of this process's environment. */
+export const readVariable: ReadVariable = (name) => process.env[name];
+
+/** The first of `<root>/<name>-1`, `-2`, … that does not exist. */
+export function freePath(root: string, name: string, extension = ""): string {
+  for (let n = 1; ; n++) {
+    const path = `${root}/${name}-${n}${extension}`;
+    if (!existsSync(path)) return path;
+  }
+}
+
+/** Ctrl-C ends the process at once: everything committed is safe, and what was under way is made again. */
+export function interruptible(path: string, goOn: string): void {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => {
+      const advice = existsSync(path) ? `nothing recorded is lost. ${goOn}` : "nothing was recorded yet.";
+      process.stderr.write(`\nInterrupted; ${advice}\n`);
+      process.exit(130);
+    });
+  }
+}

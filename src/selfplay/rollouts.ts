@@ -1,0 +1,91 @@
+import type { Config } from "../config/schema.ts";
+import { sha256 } from "../core/digest.ts";
+import type { Environment } from "../core/environment.ts";
+import type { Episode } from "../core/episode.ts";
+import { SpadeError } from "../core/errors.ts";
+import { deriveSeed } from "../core/seed.ts";
+import { difference, type Evaluation, score } from "../evaluation/evaluate.ts";
+import type { Interval } from "../evaluation/intervals.ts";
+import { type PlayProgress, playEpisodes } from "../rollout/play.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import { dialogueOf, type Speaker } from "./dependencies.ts";
+
+/** An environment as it is given to be played. */
+export type GivenEnvironment = Pick<Environment, "id" | "program" | "hint"> & Partial<Pick<Environment, "skill" | "maxTurns">>;
+
+export interface RolloutOptions {
+  readonly environments: readonly GivenEnvironment[];
+  readonly speaker: Speaker;
+  readonly sandbox: Sandbox;
+  readonly config: Config;
+  /** Seeds per environment, the same in both arms. */
+  readonly seeds: number;
+  /** Plays per seed and arm. */
+  readonly plays: number;
+  /** Play the hint arm too, where there is a hint. */
+  readonly withHint: boolean;
+  /** Told of finished episodes, a group of environments at a time. */
+  readonly onEpisodes: (episodes: readonly Episode[]) => void;
+  readonly onProgress?: (progress: PlayProgress) => void;
+}
+
+/** Win rates of both arms, and what the hint adds. */
+export interface RolloutScores {
+  readonly plain: Evaluation;
+  /** Absent when it was not played. */
+  readonly hint?: Evaluation;
+  /** Mean over environments of the hint arm's win rate less the plain arm's, on equal seeds; absent when no pair completed. */
+  readonly gain?: { readonly difference: number; readonly interval: Interval };
+}
+
+/** Environments played at once: what they came to is kept before the next ones begin. */
+const groupSize = 8;
+
+/** Plays given environments with a policy; equal options give equal episodes where the policy does. @throws whatever the policy throws */
+export async function playRollouts(options: RolloutOptions): Promise<readonly Episode[]> {
+  const { environments, speaker, sandbox, config, plays, withHint, onEpisodes, onProgress } = options;
+  const perEnvironment = options.seeds * plays * (withHint ? 2 : 1);
+  const all: Episode[] = [];
+  for (let from = 0; from < environments.length; from += groupSize) {
+    const [episodesBefore, group] = [all.length, environments.slice(from, from + groupSize)];
+    const episodes = await playEpisodes({
+      environments: group.map(({ maxTurns = Infinity, ...environment }) => ({ environment: { ...environment, maxTurns: Math.min(maxTurns, config.play.maxTurns) }, seeds: rolloutSeeds(options) })),
+      plays: { plain: plays, hint: withHint ? plays : 0 },
+      sampling: config.play.sampling,
+      dialogue: dialogueOf(speaker.renderer, config),
+      policy: speaker.policy,
+      sandbox,
+      runSeed: config.run.seed,
+      iteration: "rollout",
+      ...(onProgress === undefined ? {} : { onProgress: ({ episodesDone, tokens }) => onProgress({ episodesDone: episodesBefore + episodesDone, episodes: environments.length * perEnvironment, tokens }) }),
+    });
+    all.push(...episodes);
+    onEpisodes(episodes);
+  }
+  return all;
+}
+
+/** Scores the episodes of `playRollouts`. */
+export function scoreRollouts(episodes: readonly Episode[], options: Pick<RolloutOptions, "environments" | "config" | "seeds" | "withHint">): RolloutScores {
+  const { environments, config } = options;
+  const programs = environments.map(({ id, skill = "", program }) => ({ file: id, skill, level: 0, title: id, program }));
+  const suite = { name: "rollout", version: 1, digest: sha256(JSON.stringify(programs)), programs };
+  const evaluate = (arm: Episode["arm"]): Evaluation => score(episodes.filter((episode) => episode.arm === arm), { suite, greedy: config.play.sampling.temperature === 0, seeds: rolloutSeeds(options) });
+  const plain = evaluate("plain");
+  if (!options.withHint) return { plain };
+  const hint = evaluate("hint");
+  return { plain, hint, ...gainOf(plain, hint) };
+}
+
+function gainOf(plain: Evaluation, hint: Evaluation): Pick<RolloutScores, "gain"> {
+  try {
+    return { gain: difference(plain, hint) };
+  } catch (error) {
+    if (error instanceof SpadeError && error.code === "usage.evaluation") return {};
+    throw error;
+  }
+}
+
+function rolloutSeeds({ config, seeds }: Pick<RolloutOptions, "config" | "seeds">): number[] {
+  return Array.from({ length: seeds }, (_, i) => deriveSeed(config.run.seed, "rollout", i));
+}
