@@ -44,7 +44,7 @@ const groupSize = 8;
 /** Plays given environments with a policy; equal options give equal episodes where the policy does. @throws whatever the policy throws */
 export async function playRollouts(options: RolloutOptions): Promise<readonly Episode[]> {
   const { environments, speaker, sandbox, config, plays, withHint, onEpisodes, onProgress } = options;
-  const perEnvironment = options.seeds * plays * (withHint ? 2 : 1);
+  const arms = environments.reduce((sum, { hint }) => sum + (withHint && hint !== undefined ? 2 : 1), 0);
   const all: Episode[] = [];
   for (let from = 0; from < environments.length; from += groupSize) {
     const [episodesBefore, group] = [all.length, environments.slice(from, from + groupSize)];
@@ -57,7 +57,7 @@ export async function playRollouts(options: RolloutOptions): Promise<readonly Ep
       sandbox,
       runSeed: config.run.seed,
       iteration: "rollout",
-      ...(onProgress === undefined ? {} : { onProgress: ({ episodesDone, tokens }) => onProgress({ episodesDone: episodesBefore + episodesDone, episodes: environments.length * perEnvironment, tokens }) }),
+      ...(onProgress === undefined ? {} : { onProgress: ({ episodesDone, tokens }) => onProgress({ episodesDone: episodesBefore + episodesDone, episodes: arms * options.seeds * plays, tokens }) }),
     });
     all.push(...episodes);
     onEpisodes(episodes);
