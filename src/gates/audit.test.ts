@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { SpadeError } from "../core/errors.ts";
 import { openSandbox } from "../sandbox/pool.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { AuditReport, AuditTask } from "./audit.ts";
@@ -55,4 +56,9 @@ it("fails closed when the auditor fails", async () => {
 it("is off by default and refuses to run without an auditor", async () => {
   expect(gateOf(await judge(offByOne, { sandbox }), "audit")?.verdict).toBe("off");
   await expect(judge(offByOne, { sandbox, gates })).rejects.toMatchObject({ code: "gate.noAuditor" });
+});
+
+it("lets an auditor that cannot be asked end the run: its failure says nothing of the program", async () => {
+  const auditor = { audit: () => Promise.reject(new SpadeError("policy.budget", "The limit is reached.")) };
+  await expect(judge(goodPrograms["addition"] ?? "", { sandbox, gates, auditor })).rejects.toMatchObject({ code: "policy.budget" });
 });

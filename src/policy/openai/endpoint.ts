@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf, SpadeError } from "../../core/errors.ts";
 import { type HttpClient, jsonBody } from "../../http/client.ts";
 import { type HttpFailure, httpFailure } from "../../http/failure.ts";
@@ -14,6 +15,8 @@ export interface EndpointOptions {
   readonly spending: Spending;
   /** Laid over the body of each request; null leaves a field out. */
   readonly body?: Readonly<Record<string, unknown>>;
+  /** Before a request is repeated whose answer made no sense; doubles each time. Default: 1,000. */
+  readonly nonsensePauseMs?: number;
 }
 
 /** Answers without sense to one request, in a row, before it is given up. */
@@ -26,13 +29,15 @@ export class Endpoint {
   readonly #http: HttpClient;
   readonly #gate: Gate;
   readonly #body: Readonly<Record<string, unknown>>;
+  readonly #pauseMs: number;
 
-  constructor({ http, model, maxConcurrent, spending, body = {} }: EndpointOptions) {
+  constructor({ http, model, maxConcurrent, spending, body = {}, nonsensePauseMs = 1000 }: EndpointOptions) {
     this.model = model;
     this.spending = spending;
     this.#http = http;
     this.#gate = new Gate(maxConcurrent);
     this.#body = body;
+    this.#pauseMs = nonsensePauseMs;
   }
 
   /**
@@ -81,6 +86,7 @@ export class Endpoint {
         if (!(error instanceof Nonsense)) throw this.#error("Sampling", error);
         this.spending.lose();
         if (odd === maxNonsense) throw new SpadeError(error.code, `Sampling failed: POST ${this.#http.baseUrl}${path} ${error.message} (${odd} times). Check that policy.baseUrl is that of an OpenAI-compatible API, and look at the server's log.`, { cause: error });
+        await sleep(this.#pauseMs * 2 ** (odd - 1), undefined, { signal });
       }
     }
   }

@@ -57,8 +57,9 @@ describe("chats", () => {
 
   it("says nothing where the chat is longer than the context", async () => {
     const body = { error: { message: "This model's maximum context length is 2048 tokens. However, your request has 3000 input tokens." } };
-    const { policy } = await open({ faults: [{ kind: "status", status: 400, body }] });
+    const { policy, spending } = await open({ faults: [{ kind: "status", status: 400, body }] });
     expect(await policy.sample([asking("x")])).toEqual([{ text: "", stop: "context", tokenCount: 0, policyVersion: 0 }]);
+    expect(spending.spent).toMatchObject({ replies: 0, tooLong: 1 });
   });
 
   it("asks for no more at once than allowed, and for less after 429, as long as Retry-After says", async () => {
@@ -79,7 +80,7 @@ describe("spending", () => {
   it("counts what the server says, by price", async () => {
     const { policy, spending } = await open({ chat: () => "four" }, { prices });
     await policy.sample([asking("abc"), asking("de")]);
-    expect(spending.spent).toEqual({ replies: 2, unmeasured: 0, lost: 0, inputTokens: 5, cachedInputTokens: 2, outputTokens: 8, cost: 3 + 1 + 16 });
+    expect(spending.spent).toEqual({ replies: 2, unmeasured: 0, lost: 0, tooLong: 0, inputTokens: 5, cachedInputTokens: 2, outputTokens: 8, cost: 3 + 1 + 16 });
   });
 
   it("begins nothing beyond the limit, and counts what was under way", async () => {

@@ -24,8 +24,9 @@ export async function connectText(endpoint: Endpoint, { contextLength, stream }:
       const { text, stop, usage } = await endpoint.reply("/chat/completions", asked, readChat, signal);
       return { text, stop, tokenCount: usage?.outputTokens ?? 0, policyVersion: 0 };
     } catch (error) {
-      if (isContextOverflow(error)) return { text: "", stop: "context", tokenCount: 0, policyVersion: 0 };
-      throw error;
+      if (!isContextOverflow(error)) throw error;
+      endpoint.spending.refuse();
+      return { text: "", stop: "context", tokenCount: 0, policyVersion: 0 };
     }
   };
   return { contextLength: contextLength ?? Infinity, sample: (requests) => allOrNone(requests, one) };

@@ -31,6 +31,8 @@ export interface Spent extends Usage {
   readonly unmeasured: number;
   /** Attempts that ended without a reply; a server may have begun them, and may charge for them. */
   readonly lost: number;
+  /** Chats that were refused because they are longer than the model's context, the tokens asked for included. */
+  readonly tooLong: number;
   /** Absent without prices. */
   readonly cost?: number;
 }
@@ -39,7 +41,7 @@ export interface Spent extends Usage {
 export class Spending {
   readonly #prices: Prices | undefined;
   readonly #limit: Limit;
-  readonly #total = { replies: 0, unmeasured: 0, lost: 0, inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 };
+  readonly #total = { replies: 0, unmeasured: 0, lost: 0, tooLong: 0, inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 };
 
   constructor({ prices, limit = {} }: { readonly prices?: Prices; readonly limit?: Limit }) {
     this.#prices = prices;
@@ -67,6 +69,11 @@ export class Spending {
   /** Counts an attempt without a reply. */
   lose(): void {
     this.#total.lost += 1;
+  }
+
+  /** Counts a chat that was refused for its length. */
+  refuse(): void {
+    this.#total.tooLong += 1;
   }
 
   /** Refuses another request once the limit is reached. @throws SpadeError policy.budget */

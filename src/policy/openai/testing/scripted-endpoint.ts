@@ -70,8 +70,8 @@ export class ScriptedEndpoint implements AsyncDisposable {
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { model, key, contextLength } = this.#options;
-    if (key !== undefined && request.headers.authorization !== `Bearer ${key}`) return send(response, 401, { error: { message: `Incorrect API key provided: ${request.headers.authorization ?? "none"}` } });
-    if (request.url === "/v1/models") return send(response, 200, { object: "list", data: [{ id: model, object: "model", ...(contextLength === undefined ? {} : { max_model_len: contextLength }) }] });
+    if (key !== undefined && request.headers.authorization !== `Bearer ${key}`) return void send(response, 401, { error: { message: `Incorrect API key provided: ${request.headers.authorization ?? "none"}` } });
+    if (request.url === "/v1/models") return void send(response, 200, { object: "list", data: [{ id: model, object: "model", ...(contextLength === undefined ? {} : { max_model_len: contextLength }) }] });
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
     const body = JSON.parse(Buffer.concat(parts).toString()) as Readonly<Record<string, unknown>>;
@@ -86,9 +86,9 @@ export class ScriptedEndpoint implements AsyncDisposable {
   async #answer(url: string, body: Readonly<Record<string, unknown>>, { fault, response }: { readonly fault: EndpointFault | undefined; readonly response: ServerResponse }): Promise<void> {
     if (fault?.kind === "hang") return;
     if (fault?.kind === "reset") return void response.destroy();
-    if (fault?.kind === "status") return send(response, fault.status, fault.body ?? { error: { message: "scripted fault" } }, fault.headers);
+    if (fault?.kind === "status") return void send(response, fault.status, fault.body ?? { error: { message: "scripted fault" } }, fault.headers);
     const text = fault?.kind === "text" ? fault.text : url.endsWith("/chat/completions") ? this.#chat(body) : await this.#complete(body);
-    if (text === undefined) return send(response, 404, { detail: "Not Found" });
+    if (text === undefined) return void send(response, 404, { detail: "Not Found" });
     await stream(response, fault?.kind === "alter" ? fault.alter(text) : text);
     if (fault?.kind === "alter" && fault.cut === true) response.destroy();
     else response.end();
@@ -118,8 +118,8 @@ export class ScriptedEndpoint implements AsyncDisposable {
   }
 }
 
-function send(response: ServerResponse, status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): void {
-  response.writeHead(status, { "content-type": "application/json", ...headers }).end(typeof body === "string" ? body : JSON.stringify(body));
+function send(response: ServerResponse, status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): ServerResponse {
+  return response.writeHead(status, { "content-type": "application/json", ...headers }).end(typeof body === "string" ? body : JSON.stringify(body));
 }
 
 /** Writes an answer in pieces that break lines and characters apart. */
