@@ -19,7 +19,7 @@ function auditorThatSays(text: string): { readonly auditor: ReturnType<typeof mo
 }
 
 it("shows program, seeds and texts, and reads the report behind the thoughts", async () => {
-  const { auditor, asked } = auditorThatSays('<think>{"opinion": "agree"}</think>Here:\n```json\n{"opinion": "disagree", "reason": "r", "demonstration": {"seed": 3, "actions": ["{x}"], "expected": "win"}}\n```');
+  const { auditor, asked } = auditorThatSays('<think>{"opinion": "agree"}</think>step() returns {}:\n```json\n{"opinion": "disagree", "reason": "r", "demonstration": {"seed": 3, "actions": ["{x}"], "expected": "win"}}\n```');
   expect(await auditor.audit(task)).toEqual({ opinion: "disagree", reason: "r", demonstration: { seed: 3, actions: ["{x}"], expected: "win" } });
   const shown = JSON.stringify(asked[0]?.prompt);
   for (const part of ["class A:", "seed 3", "A door.", "at most 4 turns"]) expect(shown).toContain(part);

@@ -27,13 +27,16 @@ export function modelAuditor({ policy, renderer }: Speaker, { sampling, seed }: 
   };
 }
 
-/** The report in a reply: its last JSON object, alone or in a fenced block. */
+/** The report in a reply: the first JSON object of its form that reaches to the last brace, alone or in a fenced block. */
 function readReport(reply: string): AuditReport {
-  const found = [...reply.matchAll(/\{[\s\S]*\}/g)].at(-1)?.[0] ?? "";
-  const report = reportSchema.safeParse(parseOrNothing(found));
-  if (!report.success) throw new SpadeError("gate.audit", `The auditor's reply holds no report that can be read: ${JSON.stringify(reply.slice(-200))}. Raise design.sampling.maxTokens, or use another model as advisor.`);
-  const { demonstration, ...opinion } = report.data;
-  return { ...opinion, ...(demonstration === null || demonstration === undefined ? {} : { demonstration }) };
+  const end = reply.lastIndexOf("}") + 1;
+  for (const { index } of reply.matchAll(/\{/g)) {
+    const report = reportSchema.safeParse(parseOrNothing(reply.slice(index, end)));
+    if (!report.success) continue;
+    const { demonstration, ...opinion } = report.data;
+    return { ...opinion, ...(demonstration === null || demonstration === undefined ? {} : { demonstration }) };
+  }
+  throw new SpadeError("gate.audit", `The auditor's reply holds no report that can be read: ${JSON.stringify(reply.slice(-200))}. Raise design.sampling.maxTokens, or use another model as advisor.`);
 }
 
 function parseOrNothing(text: string): unknown {

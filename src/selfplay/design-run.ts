@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type LoadedConfig, resolveConfig } from "../config/load.ts";
+import { SpadeError } from "../core/errors.ts";
 import type { ReadVariable } from "../http/secret.ts";
 import type { Spent } from "../policy/openai/spending.ts";
 import { storedEnvironments } from "../report/run-rows.ts";
@@ -36,19 +37,27 @@ export async function resumeDesigns(options: Surroundings & { readonly directory
   await designAll(store, resolveConfig(directory, store.header.config), options);
 }
 
+/** Tasks that a record of designs was made for; absent for a run's. */
+export function tasksOf({ header }: RunStore): number | undefined {
+  const { tasks } = header.provenance;
+  return typeof tasks === "number" ? tasks : undefined;
+}
+
 async function designAll(store: RunStore, { config }: Pick<LoadedConfig, "config">, { onSpent, ...surroundings }: Surroundings): Promise<void> {
   try {
+    const tasks = tasksOf(store);
+    if (tasks === undefined) throw new SpadeError("usage.resume", `${store.directory} is the record of a run, not of designs. Go on with it by: spade train --resume ${store.directory}`);
     await using assembled = await assembleDesign(config, surroundings);
     const deps = { ...assembled.parts, store };
     const spent = (): void => onSpent?.(Object.fromEntries(Object.entries(assembled.spending).map(([name, spending]) => [name, spending.spent])));
-    const rounds = roundsOf(store, config.design.tasksPerIteration);
+    const rounds = roundsOf(tasks, config.design.tasksPerIteration);
     const from = (store.lastIteration() ?? -1) + 1;
     surroundings.listener({ kind: "start", directory: store.directory, iterations: rounds.length - 1, from, configDigest: store.header.configDigest, notes: assembled.notes });
     try {
-      for (const [round, tasks] of rounds.entries()) {
+      for (const [round, count] of rounds.entries()) {
         if (round < from) continue;
         const writer = store.beginIteration(round);
-        await designSet({ iteration: round, prefix: String(round), tasks }, { ...initialState, round }, deps, writer);
+        await designSet({ iteration: round, prefix: String(round), tasks: count }, { ...initialState, round }, deps, writer);
         writer.commit({ policyVersion: 0 });
         writePrograms(store, round);
         spent();
@@ -62,8 +71,7 @@ async function designAll(store: RunStore, { config }: Pick<LoadedConfig, "config
 }
 
 /** Tasks of each round; the last one takes what is left. */
-function roundsOf({ header }: RunStore, perRound: number): number[] {
-  const total = Number(header.provenance["tasks"]);
+function roundsOf(total: number, perRound: number): number[] {
   return Array.from({ length: Math.ceil(total / perRound) }, (_, round) => Math.min(perRound, total - round * perRound));
 }
 

@@ -11,6 +11,7 @@ import { resumePoint } from "../storage/resume.ts";
 import { RunStore } from "../storage/run-store.ts";
 import { assemble } from "./assemble.ts";
 import { type Dependencies, stageReporter } from "./dependencies.ts";
+import { tasksOf } from "./design-run.ts";
 import { evaluateSuites } from "./evaluation.ts";
 import type { Listener } from "./events.ts";
 import { runIteration } from "./iteration.ts";
@@ -50,6 +51,7 @@ export async function resumeRun(options: { readonly directory: string; readonly 
   const { directory, programVersion, listener } = options;
   const store = RunStore.open(directory, { programVersion });
   return withStore(store, async () => {
+    if (tasksOf(store) !== undefined) throw new SpadeError("usage.resume", `${directory} is a record of designs, not of a run. Go on with it by: spade design --resume ${directory}`);
     const config = resolveConfig(directory, store.header.config).config;
     const { checkpoint, nextIteration, damaged } = await resumePoint(store);
     if (nextIteration > config.run.iterations) return finish(store, { iterations: config.run.iterations, seconds: 0, listener });
