@@ -13,13 +13,16 @@ export function freePath(root: string, name: string, extension = ""): string {
   }
 }
 
-/** Ctrl-C ends the process at once: everything committed is safe, and what was under way is made again. */
+/**
+ * Ctrl-C ends the process at once: everything committed is safe, and what was under way is made again. It ends by the signal itself
+ * (a shell reports 130): an orderly exit would wait for the engine's thread, which aborts if it is stopped in the middle of a step.
+ */
 export function interruptible(path: string, goOn: string): void {
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, () => {
       const advice = existsSync(path) ? `nothing recorded is lost. ${goOn}` : "nothing was recorded yet.";
       process.stderr.write(`\nInterrupted; ${advice}\n`);
-      process.exit(130);
+      process.kill(process.pid, signal);
     });
   }
 }
