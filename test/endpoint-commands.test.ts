@@ -61,6 +61,7 @@ test("designs with one model, hints with another, stops at the limit with code 3
   const resumed = await spade("design", "--resume", directory);
   expect(resumed.stderr).not.toContain("policy.");
   expect(resumed.code).toBe(0);
+  expect((await spade("train", "--resume", directory)).stderr).toContain(`spade design --resume ${directory}`);
   expect(resumed.stdout).toMatch(/2 admitted, 2 of them with a hint/);
   expect(resumed.stdout).toMatch(/policy: 1 replies, \d+ tokens in.*, cost 0\.0/);
   expect(endpoints.policy.bodies).toHaveLength(2);
@@ -94,5 +95,6 @@ test("training is refused when the configuration is read, and bad input before a
   const wrongKey = await spadeInShell("export SPADE_TEST_KEY=sk-other", "rollout", game, "--policy", config, "--out", path("wrong.jsonl"));
   expect([wrongKey.code, wrongKey.stderr]).toEqual([1, expect.stringMatching(/policy\.key.*SPADE_TEST_KEY/)]);
   expect(wrongKey.stderr).not.toContain("sk-other");
+  expect(existsSync(path("wrong.jsonl"))).toBe(false);
   expect(endpoints.policy.bodies).toHaveLength(0);
 });

@@ -1,10 +1,12 @@
-import { appendFileSync, existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, globSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import { z } from "zod";
 import { loadConfig } from "../config/load.ts";
 import { type Episode, episodeReturn } from "../core/episode.ts";
 import { messageOf, SpadeError } from "../core/errors.ts";
+import type { Evaluation, Rate } from "../evaluation/evaluate.ts";
+import type { Spent } from "../policy/openai/spending.ts";
 import { storedEnvironments } from "../report/run-rows.ts";
 import { openSandbox } from "../sandbox/pool.ts";
 import { openSpeaker } from "../selfplay/engines.ts";
@@ -54,11 +56,12 @@ async function rollout(args: Arguments): Promise<number> {
       onProgress: ({ episodesDone, episodes, tokens }) => void process.stderr.write(`${episodesDone} of ${episodes} episodes, ${tokens} tokens\n`),
       onEpisodes: (episodes) => {
         played.push(...episodes);
+        mkdirSync(dirname(file), { recursive: true });
         appendFileSync(file, episodes.map((episode) => `${JSON.stringify(transcriptOf(episode))}\n`).join(""));
       },
     });
   } catch (error) {
-    finish();
+    if (played.length > 0) finish();
     throw error;
   }
   return finish();
@@ -106,8 +109,6 @@ function atLeastOne(args: Arguments, name: string, byDefault: number): number {
 
 function newFile(path: string): string {
   if (existsSync(path)) throw new SpadeError("usage.out", `${path} exists and is not overwritten. Give another file in --out.`);
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, "");
   return path;
 }
 
@@ -117,16 +118,28 @@ function transcriptOf({ id, environmentId, arm, seed, play, turns, outcome, traj
   return { id, environment: environmentId, arm, seed, play, outcome, return: episodeReturn(outcome) ?? null, turns, ...(segments.length === 0 ? {} : { segments }) };
 }
 
-function report({ file, played, scores, args, spent }: { readonly file: string; readonly played: readonly Episode[]; readonly scores: RolloutScores; readonly args: Arguments; readonly spent?: Parameters<typeof spentText>[1] }): number {
-  const { plain, hint, gain } = scores;
+interface Played {
+  readonly file: string;
+  readonly played: readonly Episode[];
+  readonly scores: RolloutScores;
+  readonly args: Arguments;
+  readonly spent?: Spent;
+}
+
+function report({ file, played, scores, args, spent }: Played): number {
   if (args.flag("json")) console.log(JSON.stringify({ transcripts: file, ...scores, ...(spent === undefined ? {} : { spent }) }, null, 2));
   else {
-    const arms = [["plain", plain], ...(hint === undefined ? [] : [["hint", hint] as const])] as const;
-    const rows = arms.flatMap(([arm, evaluation]) => [...evaluation.programs.map((program) => ({ ...program, name: program.file })), { ...evaluation.overall, name: "all" }].filter(({ episodes, failed, name }) => episodes + failed > 0 || name === "all").map(({ name, winRate, interval, episodes, failed }) => [name, arm, decimal(winRate), pair(interval), String(episodes), String(failed)]));
-    console.log(table([["environment", "arm", "win rate", "95 % interval", "episodes", "failed"], ...rows]));
+    const { plain, hint, gain } = scores;
+    console.log(table([["environment", "arm", "win rate", "95 % interval", "episodes", "failed"], ...rateRows("plain", plain), ...(hint === undefined ? [] : rateRows("hint", hint))]));
     if (gain !== undefined) console.log(`The hint adds ${decimal(gain.difference)} ${pair(gain.interval)} to the win rate.`);
     if (spent !== undefined) console.log(spentText("policy", spent));
-    console.log(`Transcripts: ${file}`);
+    if (played.length > 0) console.log(`Transcripts: ${file}`);
   }
   return played.some(({ outcome }) => outcome.kind !== "failed") ? 0 : 1;
+}
+
+/** A row per environment that was played in an arm, and one for all. */
+function rateRows(arm: string, { programs, overall }: Evaluation): string[][] {
+  const row = (name: string, { winRate, interval, episodes, failed }: Rate): string[] => [name, arm, decimal(winRate), pair(interval), String(episodes), String(failed)];
+  return [...programs.filter(({ episodes, failed }) => episodes + failed > 0).map((program) => row(program.file, program)), row("all", overall)];
 }
