@@ -96,5 +96,8 @@ test("training is refused when the configuration is read, and bad input before a
   expect([wrongKey.code, wrongKey.stderr]).toEqual([1, expect.stringMatching(/policy\.key.*SPADE_TEST_KEY/)]);
   expect(wrongKey.stderr).not.toContain("sk-other");
   expect(existsSync(path("wrong.jsonl"))).toBe(false);
+  const wrongModel = await spade("design", "--policy", configure("model.json", endpoints, { model: "tests/other" }), "--out", path("unknown"));
+  expect([wrongModel.code, wrongModel.stderr]).toEqual([1, expect.stringMatching(/policy\.model.*tests\/large/)]);
+  expect(existsSync(path("unknown"))).toBe(false);
   expect(endpoints.policy.bodies).toHaveLength(0);
 });

@@ -6,7 +6,7 @@ import type { ReadVariable } from "../http/secret.ts";
 import type { Spent } from "../policy/openai/spending.ts";
 import { storedEnvironments } from "../report/run-rows.ts";
 import { RunStore } from "../storage/run-store.ts";
-import { assembleDesign } from "./assemble.ts";
+import { type AssembledDesign, assembleDesign } from "./assemble.ts";
 import type { Listener } from "./events.ts";
 import { initialState } from "./state.ts";
 import { designSet } from "./window.ts";
@@ -15,57 +15,59 @@ interface Surroundings {
   readonly programVersion: string;
   readonly listener: Listener;
   readonly readVariable: ReadVariable;
-  /** Told after each round, and at the end whatever happened, what endpoints took in this process. */
+  /** Told at the end, whatever happened, what endpoints took in this process. */
   readonly onSpent?: (spent: Readonly<Partial<Record<"policy" | "advisor", Spent>>>) => void;
 }
 
 /**
  * Designs, gates and records environments without training: a record like a run's, whose iterations are rounds of design tasks. What a round
- * made is committed when it is over.
+ * made is committed when it is over; a start that fails leaves no record behind.
  * @throws SpadeError storage.*, policy.*, engine.*, corpus.*, sandbox.*
  */
 export async function createDesigns(options: Surroundings & { readonly directory: string; readonly name: string; readonly loaded: LoadedConfig; readonly tasks: number; readonly provenance: Readonly<Record<string, unknown>> }): Promise<void> {
   const { directory, name, loaded, tasks, programVersion, provenance } = options;
-  const store = RunStore.create(directory, { name, programVersion, config: loaded.config, configDigest: loaded.digest, provenance: { ...provenance, tasks } });
-  await designAll(store, loaded, options);
+  await using assembled = await assembleDesign(loaded.config, options);
+  const store = RunStore.create(directory, { name, programVersion, config: loaded.config, configDigest: loaded.digest, provenance: { ...provenance, sandbox: assembled.isolation, tasks } });
+  await designRounds(store, { assembled, tasks }, options);
 }
 
-/** Goes on with designs that were interrupted, from the last round that was committed. @throws as `createDesigns` does */
+/** Goes on with designs that were interrupted, from the last round that was committed. @throws SpadeError usage.resume, and as `createDesigns` does */
 export async function resumeDesigns(options: Surroundings & { readonly directory: string }): Promise<void> {
   const { directory, programVersion } = options;
-  const store = RunStore.open(directory, { programVersion });
-  await designAll(store, resolveConfig(directory, store.header.config), options);
+  const { header, tasks } = readHeader(directory);
+  if (tasks === undefined) throw new SpadeError("usage.resume", `${directory} is the record of a run, not of designs. Go on with it by: spade train --resume ${directory}`);
+  await using assembled = await assembleDesign(resolveConfig(directory, header.config).config, options);
+  await designRounds(RunStore.open(directory, { programVersion }), { assembled, tasks }, options);
 }
 
 /** Tasks that a record of designs was made for; absent for a run's. */
-export function tasksOf({ header }: RunStore): number | undefined {
+export function tasksOf({ header }: Pick<RunStore, "header">): number | undefined {
   const { tasks } = header.provenance;
   return typeof tasks === "number" ? tasks : undefined;
 }
 
-async function designAll(store: RunStore, { config }: Pick<LoadedConfig, "config">, { onSpent, ...surroundings }: Surroundings): Promise<void> {
+function readHeader(directory: string): { readonly header: RunStore["header"]; readonly tasks: number | undefined } {
+  const store = RunStore.openReadOnly(directory);
+  store.close();
+  return { header: store.header, tasks: tasksOf(store) };
+}
+
+/** Designs the rounds that are missing in a record, and closes it. */
+async function designRounds(store: RunStore, { assembled, tasks }: { readonly assembled: AssembledDesign; readonly tasks: number }, { listener, onSpent }: Surroundings): Promise<void> {
+  const { parts, spending, notes } = assembled;
+  const rounds = roundsOf(tasks, parts.config.design.tasksPerIteration);
+  const from = (store.lastIteration() ?? -1) + 1;
+  listener({ kind: "start", directory: store.directory, iterations: rounds.length - 1, from, configDigest: store.header.configDigest, notes });
   try {
-    const tasks = tasksOf(store);
-    if (tasks === undefined) throw new SpadeError("usage.resume", `${store.directory} is the record of a run, not of designs. Go on with it by: spade train --resume ${store.directory}`);
-    await using assembled = await assembleDesign(config, surroundings);
-    const deps = { ...assembled.parts, store };
-    const spent = (): void => onSpent?.(Object.fromEntries(Object.entries(assembled.spending).map(([name, spending]) => [name, spending.spent])));
-    const rounds = roundsOf(tasks, config.design.tasksPerIteration);
-    const from = (store.lastIteration() ?? -1) + 1;
-    surroundings.listener({ kind: "start", directory: store.directory, iterations: rounds.length - 1, from, configDigest: store.header.configDigest, notes: assembled.notes });
-    try {
-      for (const [round, count] of rounds.entries()) {
-        if (round < from) continue;
-        const writer = store.beginIteration(round);
-        await designSet({ iteration: round, prefix: String(round), tasks: count }, { ...initialState, round }, deps, writer);
-        writer.commit({ policyVersion: 0 });
-        writePrograms(store, round);
-        spent();
-      }
-    } finally {
-      spent();
+    for (const [round, count] of rounds.entries()) {
+      if (round < from) continue;
+      const writer = store.beginIteration(round);
+      await designSet({ iteration: round, prefix: String(round), tasks: count }, { ...initialState, round }, { ...parts, store }, writer);
+      writer.commit({ policyVersion: 0 });
+      writePrograms(store, round);
     }
   } finally {
+    onSpent?.(Object.fromEntries(Object.entries(spending).map(([name, each]) => [name, each.spent])));
     store.close();
   }
 }

@@ -28,7 +28,7 @@ export async function openEndpoint(config: EndpointConfig, { seed, readVariable 
   const { baseUrl, model, apiKeyEnv, contextLength, maxConcurrentSamples, stream, body, prices, limit, requestTimeoutMs } = config;
   const credential = apiKeyEnv === undefined ? {} : { credential: { secret: readSecret(apiKeyEnv, readVariable), form: "bearer" as const } };
   const http = new HttpClient({ baseUrl, seed: deriveSeed(seed, "openai", "retries"), timeoutMs: requestTimeoutMs, maxResponseBytes: 2 ** 26, ...credential });
-  const spending = new Spending({ limit, ...(prices === undefined ? {} : { prices }) });
+  const spending = new Spending({ model, limit, ...(prices === undefined ? {} : { prices }) });
   const endpoint = new Endpoint({ http, model, maxConcurrent: maxConcurrentSamples, spending, body });
   const context = contextLength === undefined ? {} : { contextLength };
   if (config.tokenizer === undefined) return { policy: await connectText(endpoint, { stream, ...context }), renderer: textRenderer, spending };

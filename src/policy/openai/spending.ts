@@ -39,11 +39,13 @@ export interface Spent extends Usage {
 
 /** Counts what the replies of one endpoint took, and stops when it is enough. */
 export class Spending {
+  readonly #model: string;
   readonly #prices: Prices | undefined;
   readonly #limit: Limit;
   readonly #total = { replies: 0, unmeasured: 0, lost: 0, tooLong: 0, inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 };
 
-  constructor({ prices, limit = {} }: { readonly prices?: Prices; readonly limit?: Limit }) {
+  constructor({ model, prices, limit = {} }: { readonly model: string; readonly prices?: Prices; readonly limit?: Limit }) {
+    this.#model = model;
     this.#prices = prices;
     this.#limit = limit;
   }
@@ -59,7 +61,7 @@ export class Spending {
     if (usage === undefined) {
       total.unmeasured += 1;
       if (this.#limit.tokens === undefined && this.#limit.cost === undefined) return;
-      throw new SpadeError("policy.usage", "The server does not say how many tokens a reply took (field `usage`), so policy.limit cannot be kept. Leave the limit out, or use an endpoint that says it.");
+      throw new SpadeError("policy.usage", `The server does not say how many tokens a reply of ${this.#model} took (field \`usage\`), so its \`limit\` cannot be kept. Leave the limit out, or use an endpoint that says it.`);
     }
     total.inputTokens += usage.inputTokens;
     total.cachedInputTokens += usage.cachedInputTokens;
@@ -82,7 +84,7 @@ export class Spending {
     const { inputTokens, outputTokens, cost: paid = 0 } = this.spent;
     const reached = inputTokens + outputTokens >= tokens ? `${inputTokens + outputTokens} tokens of at most ${tokens}` : paid >= cost ? `a cost of ${paid.toFixed(4)} of at most ${cost}` : undefined;
     if (reached === undefined) return;
-    throw new SpadeError("policy.budget", `The limit of policy.limit is reached: ${reached}. Requests under way were finished and nothing more was asked. What was recorded before stays; raise the limit to go on.`, { details: { spent: this.spent } });
+    throw new SpadeError("policy.budget", `The limit for the model ${this.#model} is reached: ${reached}. Requests under way were finished and nothing more was asked. What was recorded before stays; raise its \`limit\` to go on.`, { details: { spent: this.spent } });
   }
 
   #cost({ input, cachedInput = input, output }: Prices): number {

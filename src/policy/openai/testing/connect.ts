@@ -29,7 +29,7 @@ export function endpointOf(baseUrl: string, { model = testModel, key, maxConcurr
     onRetry: (_failure, delayMs) => delays?.push(delayMs),
     ...(key === undefined ? {} : { credential: { secret: new Secret("TEST_KEY", key), form: "bearer" as const } }),
   });
-  return new Endpoint({ http, model, maxConcurrent, spending: new Spending({ limit, ...(prices === undefined ? {} : { prices }) }), body, nonsensePauseMs: 1 });
+  return new Endpoint({ http, model, maxConcurrent, spending: new Spending({ model, limit, ...(prices === undefined ? {} : { prices }) }), body, nonsensePauseMs: 1 });
 }
 
 /** A request of one message. */
