@@ -1,15 +1,14 @@
 import { programId, type Program } from "../core/environment.ts";
 import { SpadeError } from "../core/errors.ts";
 import { ChildDeath } from "./child-process.ts";
-import { type Branch, budgetLeft, exhausted, type Instance, isStart, itemLimits, nameLimit, newInstance, nothingSpent, replayItems, slotOf } from "./instance.ts";
+import { asSeed, type Branch, budgetLeft, exhausted, type Instance, isStart, itemLimits, nameLimit, newInstance, nothingSpent, replayItems, slotOf } from "./instance.ts";
 import type { Lane, Tenant } from "./lane.ts";
-import { callPatienceMs, loadPatienceMs, maxProgramBytes, maxRequestChars, maxSlowFailures, sliceMs, slowCallShare } from "./limits.ts";
+import { maxProgramBytes, maxRequestChars, sliceMs } from "./limits.ts";
 import type { Item, Outcome } from "./messages.ts";
+import { Pace } from "./pace.ts";
 import { failed, readAbout, readFacts, readForkState, readOutcome, readReset, readStep, readStrings, withinLimit } from "./replies.ts";
 import type { About, CallOptions, Fork, GuestFailure, GuestResult, InstanceId, Limits, PastCall, ProgramFacts, ProgramHandle, ResetValue, Spent, StepValue } from "./sandbox.ts";
 import { type Call, WorkQueue } from "./work-queue.ts";
-
-const slowCodes: ReadonlySet<string> = new Set(["fuel", "timeout", "episode-fuel", "episode-timeout"]);
 
 interface Planned {
   readonly item: Item;
@@ -43,11 +42,7 @@ export class LoadedProgram implements ProgramHandle, Tenant {
   private isLoaded = false;
   private isClosed = false;
   private nextInstance = 0;
-  private slowFailures = 0;
-  private isSlow = false;
-  /** Time of the last load, and of the longest call. */
-  private loadMs = 0;
-  private longestMs = 0;
+  private readonly pace: Pace;
   private condemned: GuestFailure | undefined;
   private factsRead: ProgramFacts | undefined;
 
@@ -57,6 +52,7 @@ export class LoadedProgram implements ProgramHandle, Tenant {
     this.holder = options.lane;
     this.lane = options.lane.index;
     this.limits = options.limits;
+    this.pace = new Pace(options.limits);
     const { source } = options.program;
     if (Buffer.byteLength(source) > maxProgramBytes) {
       throw new SpadeError("sandbox.too-large", `The program has ${source.length} characters; at most ${maxProgramBytes} bytes are accepted.`);
@@ -72,9 +68,8 @@ export class LoadedProgram implements ProgramHandle, Tenant {
     return !this.queue.isEmpty || this.toUnload.length > 0;
   }
 
-  /** A call hardly longer than one that has been answered is nothing unusual. */
   get patienceMs(): number {
-    return this.isLoaded ? Math.max(callPatienceMs, 2 * this.longestMs) : Math.max(loadPatienceMs, 2 * this.loadMs);
+    return this.pace.patienceMs(this.isLoaded ? "call" : "load");
   }
 
   settleIn(lane: Lane): void {
@@ -194,7 +189,7 @@ export class LoadedProgram implements ProgramHandle, Tenant {
     }
     this.answerDead();
     this.queue.settle(this.isLoaded || this.isClosed || this.condemned !== undefined);
-    const home = this.isSlow ? this.options.slowLane : this.options.lane;
+    const home = this.pace.isSlow ? this.options.slowLane : this.options.lane;
     if (this.holder !== home && !this.isClosed) await this.moveTo(home);
   }
 
@@ -252,7 +247,7 @@ export class LoadedProgram implements ProgramHandle, Tenant {
     const { language, source } = this.options.program;
     const reply = await this.holder.ask({ kind: "load", program: this.key, language, source });
     const outcome: Outcome = reply instanceof ChildDeath ? { trap: reply } : (reply.outcomes[0] ?? { trap: { code: "protocol", message: "no answer" } });
-    this.loadMs = outcome.wallMs ?? 0;
+    this.pace.loaded(outcome.wallMs ?? 0);
     const result = readOutcome(outcome, readFacts);
     if (!result.ok) {
       this.condemned = result.failure;
@@ -312,7 +307,7 @@ export class LoadedProgram implements ProgramHandle, Tenant {
     const reply = await this.holder.ask({ kind: "run", program: branch?.key ?? this.key, items: plan.map(({ item }) => item), sliceMs });
     if (reply instanceof ChildDeath) {
       const { item, instance } = plan[reply.itemIndex] ?? {};
-      this.isSlow = true;
+      this.pace.isSlow = true;
       if (item !== undefined && instance !== undefined) this.fail(instance, nameLimit({ code: reply.code, message: reply.message }, item));
       return;
     }
@@ -368,8 +363,7 @@ export class LoadedProgram implements ProgramHandle, Tenant {
     if (planned?.instance === undefined) return;
     const { item, call, instance } = planned;
     const cost = { fuel: outcome.fuel ?? 0, wallMs: outcome.wallMs ?? 0 };
-    if (cost.wallMs > slowCallShare * this.limits.wallMsPerCall) this.isSlow = true;
-    this.longestMs = Math.max(this.longestMs, cost.wallMs);
+    this.pace.called(cost.wallMs);
     const read = withinLimit(readOutcome<unknown>(outcome, call?.read ?? (() => null)), this.limits.maxObservationChars);
     const result = read.ok || !("trap" in outcome) ? read : failed(nameLimit(read.failure, item));
     if ("trap" in outcome && !result.ok) this.fail(instance, result.failure);
@@ -392,19 +386,10 @@ export class LoadedProgram implements ProgramHandle, Tenant {
 
   private fail(instance: Instance, failure: GuestFailure): void {
     instance.failure = failure;
-    if (!slowCodes.has(failure.code)) return;
-    this.isSlow = true;
-    if (++this.slowFailures >= maxSlowFailures) {
-      this.condemned = { code: failure.code, message: `${failure.message}; the program is not run again after ${maxSlowFailures} such calls` };
-    }
+    this.condemned = this.pace.failed(failure) ?? this.condemned;
   }
 }
 
 function closedError(): SpadeError {
   return new SpadeError("sandbox.closed", "The program handle is closed. Open the program again.");
-}
-
-function asSeed(seed: number): number {
-  if (!Number.isSafeInteger(seed) || seed < 0) throw new SpadeError("sandbox.seed", `Seed ${String(seed)} is not a non-negative integer.`);
-  return seed;
 }

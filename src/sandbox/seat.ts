@@ -30,6 +30,7 @@ export class Seat {
 
   /** The child; starts one when there is none. @throws sandbox.child-start, sandbox.closed */
   started(): Promise<Child> {
+    if (this.isClosed) return Promise.reject(new SpadeError("sandbox.closed", "The sandbox is closed. Open a new one."));
     this.starting ??= this.start().catch((error: unknown) => {
       this.starting = undefined;
       throw error;
@@ -69,7 +70,6 @@ export class Seat {
   }
 
   private async start(): Promise<Child> {
-    if (this.isClosed) throw new SpadeError("sandbox.closed", "The sandbox is closed. Open a new one.");
     const { image, limits, bubblewrap } = this.options;
     const child = await Child.start(image, limits, bubblewrap);
     this.child = child;
