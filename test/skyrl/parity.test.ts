@@ -50,8 +50,8 @@ async function inProcess(): Promise<Engine> {
 
 /** A recorded batch: rows of different lengths and weights, whose sampler was another policy, so that importance weights are not 1. */
 async function recordedRows({ policy }: Engine): Promise<TrainingRow[]> {
-  const prompts = Array.from({ length: 12 }, (_, i) => Int32Array.from({ length: 3 + (i % 5) * 4 }, (_, t) => 1 + ((i * 7 + t * 3) % 20)));
-  const samples = await policy.sample(prompts.map((prompt, seed) => ({ prompt, seed, sampling: { temperature: 1, topP: 1, topK: 0, maxTokens: 6 + (seed % 3) * 8 } })));
+  const prompts = Array.from({ length: 12 }, (_, i) => Int32Array.from({ length: 3 + (i % 5) * 2 }, (_, t) => 1 + ((i * 7 + t * 3) % 20)));
+  const samples = await policy.sample(prompts.map((prompt, seed) => ({ prompt, seed, sampling: { temperature: 1, topP: 1, topK: 0, maxTokens: 6 + (seed % 3) * 7 } })));
   const rng = new Rng(3);
   return samples.map(({ tokens, logprobs, policyVersion }, i) => {
     const empty: TrainableTrajectory = { role: i % 3 === 0 ? "designer" : "agent", arm: "plain", segments: [{ kind: "prompt", tokens: prompts[i] ?? new Int32Array() }] };

@@ -14,8 +14,8 @@ export interface ServerOptions {
   readonly port: number;
 }
 
-/** Settings of the JAX backend: few shapes, since each one is compiled. Slot 0 is the base model's. */
-const backend = { max_lora_adapters: 6, max_lora_rank: 8, train_micro_batch_size: 8, sample_max_num_sequences: 16, loss_chunk_size: 0 };
+/** Settings of the JAX backend: few shapes, since each one is compiled: rows are trained on one by one. Slot 0 is the base model's. */
+const backend = { max_lora_adapters: 6, max_lora_rank: 8, train_micro_batch_size: 1, sample_max_num_sequences: 16, loss_chunk_size: 0 };
 
 const readyMs = 180_000;
 
@@ -45,6 +45,7 @@ export class SkyRl implements AsyncDisposable {
       { cwd: directory, detached: true, stdio: ["ignore", log, log], env: environment(dirname(bin)) },
     );
     const server = new SkyRl(options, child);
+    killOnExit(child);
     try {
       await server.#ready();
       return server;
@@ -98,6 +99,21 @@ export class SkyRl implements AsyncDisposable {
 function environment(venv: string): NodeJS.ProcessEnv {
   const { PATH = "", HOME = "" } = process.env;
   return { PATH: `${join(venv, "bin")}:${PATH}`, HOME, VIRTUAL_ENV: venv, JAX_PLATFORMS: "cpu", HF_HUB_OFFLINE: "1", TOKENIZERS_PARALLELISM: "false", JAX_COMPILATION_CACHE_DIR: join(venv, "jax-cache"), JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS: "0" };
+}
+
+/** When the tests end early, the server must not outlive them. */
+function killOnExit({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  const kill = (): void => {
+    if (groupLives(pid)) process.kill(-pid, "SIGKILL");
+  };
+  for (const event of ["exit", "disconnect"] as const) process.once(event, kill);
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => {
+      kill();
+      process.exit(1);
+    });
+  }
 }
 
 function groupLives(group: number): boolean {
