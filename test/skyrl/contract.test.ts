@@ -3,6 +3,7 @@ import { policyContract, rewardedRows, trainerContract, type TrainerSubject } fr
 import { stopToken, testPrompt, vocabularySize } from "../../src/policy/tinker/testing/connect.ts";
 import type { Tinker } from "../../src/policy/tinker/tinker.ts";
 import { connectTo, cosine, difference, loss, optimiser, rowLogprobs, type Served, sampledLogprobs, serve } from "./harness.ts";
+import { lossyProxy } from "./lossy-proxy.ts";
 import { writeQwen3 } from "./model-files.ts";
 
 let served: Served;
@@ -35,6 +36,22 @@ describe("SkyRL", () => {
     expect(cosine(moved, advantages)).toBeGreaterThan(0.5);
   });
 
+  test("answers that get lost are asked for again, and nothing is carried out twice", async () => {
+    const learning = { ...optimiser, learningRate: 0.01, beta1: 0.9, beta2: 0.9 };
+    const train = async (baseUrl: string): Promise<unknown> => {
+      await using tinker = await connectTo({ ...served, baseUrl }, { contextLength });
+      const { rows, samples } = await rewardedRows({ policy: tinker.policy, prompt: testPrompt }, 4, 8);
+      const metrics = await tinker.trainer.update({ rows, seed: 0 }, loss, learning);
+      await tinker.trainer.save(served.directory);
+      await tinker.trainer.load(served.directory);
+      return { samples, metrics, later: (await rewardedRows({ policy: tinker.policy, prompt: testPrompt }, 5, 8)).samples };
+    };
+    const operations = ["save_weights_for_sampler", "asample", "forward_backward", "optim_step", "save_weights", "retrieve_future"];
+    await using proxy = await lossyProxy(served.baseUrl, operations);
+    expect(await train(proxy.baseUrl)).toEqual(await train(served.baseUrl));
+    expect(proxy.lost.toSorted()).toEqual(operations.toSorted());
+  });
+
   test("a tokenizer with ids that the served model lacks is refused before the first sample", async () => {
     const probe = Int32Array.from({ length: 9 }, (_, i) => i);
     await expect(connectTo(served, { contextLength, vocabularySize: 400, probe: Int32Array.of(...probe, 399) })).rejects.toMatchObject({ code: "policy.tokenizer" });
@@ -47,8 +64,6 @@ describe("SkyRL", () => {
   });
 
   test("a wrong base URL is named", async () => {
-    const { server } = served;
-    const wrong = { ...served, server: { ...server, options: server.options, baseUrl: `${server.baseUrl}/elsewhere` } as unknown as typeof server };
-    await expect(connectTo(wrong)).rejects.toMatchObject({ code: "policy.lost", message: expect.stringContaining("base URL") as string });
+    await expect(connectTo({ ...served, baseUrl: `${served.baseUrl}/elsewhere` })).rejects.toMatchObject({ code: "policy.lost", message: expect.stringContaining("base URL") as string });
   });
 });

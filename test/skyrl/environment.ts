@@ -5,6 +5,8 @@ import { join } from "node:path";
 import process from "node:process";
 import { sha256 } from "../../src/core/digest.ts";
 
+/** Of Python, that SkyRL 0.4.0 takes; the first is the one that was tried. */
+const versions = ["3.12", "3.13", "3.14"];
 const requirements = join(import.meta.dirname, "requirements.txt");
 
 /** Whether the server can be run here. */
@@ -38,11 +40,12 @@ export async function skyrlEnvironment(limitMs: number, say: (text: string) => v
 /** The first Python that SkyRL 0.4.0 runs on. */
 function findPython(): { readonly path: string; readonly version: string } | undefined {
   const named = process.env["SPADE_PYTHON"];
-  const candidates = [...(named === undefined ? [] : [named]), "python3.12", "python3.13", "python3.14", "python3", ...globSync(join(homedir(), ".pyenv/versions/3.1[234]*/bin/python3"))];
+  const known = versions.flatMap((version) => [`python${version}`, ...globSync(join(homedir(), `.pyenv/versions/${version}*/bin/python3`))]);
+  const candidates = [...(named === undefined ? [] : [named]), ...known, "python3"];
   for (const path of candidates) {
     const { stdout, status } = spawnSync(path, ["-c", "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])"], { encoding: "utf8" });
     const version = status === 0 ? stdout.trim() : "";
-    if (["3.12", "3.13", "3.14"].includes(version)) return { path, version };
+    if (versions.includes(version)) return { path, version };
   }
   return undefined;
 }

@@ -12,6 +12,7 @@ import { freePort, SkyRl } from "./server.ts";
 /** A server on a model, with a directory of its own that is removed with it. */
 export interface Served extends AsyncDisposable {
   readonly server: SkyRl;
+  readonly baseUrl: string;
   readonly directory: string;
 }
 
@@ -27,12 +28,12 @@ export async function serve(model: ServedDirectory, name: "relative" | "absolute
     await server[Symbol.asyncDispose]();
     rmSync(directory, { recursive: true });
   };
-  return { server, directory, [Symbol.asyncDispose]: dispose };
+  return { server, directory, baseUrl: server.baseUrl, [Symbol.asyncDispose]: dispose };
 }
 
 /** A client of a real server: patient, since compiling takes long. */
-export function connectTo({ server }: Served, options: ConnectChanges["options"] = {}): Promise<Tinker> {
-  return connect(server.baseUrl, { profile: profiles["skyrl-jax"], timeoutMs: 60_000, timing: { pollPauseMs: 20, operationTimeoutMs: 600_000 }, options: { baseModel: server.options.model, ...options } });
+export function connectTo({ server, baseUrl }: Pick<Served, "server" | "baseUrl">, options: ConnectChanges["options"] = {}): Promise<Tinker> {
+  return connect(baseUrl, { profile: profiles["skyrl-jax"], timeoutMs: 60_000, timing: { pollPauseMs: 20, operationTimeoutMs: 600_000 }, options: { baseModel: server.options.model, ...options } });
 }
 
 /** The programs that the tests' model can write, each in a block of code: they stand in its vocabulary as one token each. */

@@ -16,7 +16,7 @@ class Opinionated extends TabularModel {
 
   override logprobs({ tokens }: { readonly tokens: Int32Array }): Float32Array {
     const [text, last] = this.#given;
-    return Float32Array.from(tokens, (_, t) => (t === tokens.length - 1 ? last : text));
+    return Float32Array.from(tokens, (_, t) => (t === probe.length - 2 ? last : text));
   }
 }
 
@@ -37,7 +37,7 @@ test("a tokenizer in whose ids the served model finds plain English likely is ta
 
 test.each<readonly [string, number, number, RegExp]>([
   ["text less likely than chance", -3.2, -3.2, /not the served model's: .*\(3\.20 nats .* 2\.48 is chance.*policy\.tokenizer/],
-  ["an id that the model lacks", -1, NaN, /does not know all of the tokenizer's ids 0 to 11: it gives token 11 the log-probability NaN/],
+  ["an id that the model lacks", -1, NaN, /does not know all of its ids 0 to 11\. For the last it gives: NaN/],
 ])("refused: %s", async (_name, text, last, says) => {
   await expect(told(text, last)).rejects.toMatchObject({ code: "policy.tokenizer", message: expect.stringMatching(says) as string });
 });
@@ -48,6 +48,11 @@ test("what cannot be told is said and not refused", async () => {
   expect((await told(-1, -1, silent)).notices).toEqual([expect.stringContaining("gives no log-probabilities of prompts")]);
   const unoffered: Fault = { at: "create_sampling_session", kind: "status", status: 400, body: { detail: "no base model here" } };
   expect((await told(-1, -1, unoffered)).notices).toEqual([expect.stringContaining("no base model here")]);
+});
+
+test("a server that fails on the highest id alone, as SkyRL does, lacks it", async () => {
+  const fails: Fault = { at: "asample", kind: "status", status: 500, after: 1, times: 100 };
+  await expect(told(-1, -1, fails)).rejects.toMatchObject({ code: "policy.tokenizer", message: expect.stringContaining("500") as string });
 });
 
 test("a server that cannot be reached is an error as ever", async () => {

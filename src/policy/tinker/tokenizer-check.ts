@@ -24,15 +24,19 @@ const readable = 0.75;
  */
 export async function checkTokenizer(session: Session, baseModel: string, { tokens, vocabularySize }: Probe): Promise<void> {
   const { notice } = session.connection;
-  const logprobs = await score(session, baseModel, tokens);
-  if (typeof logprobs === "string") return notice(`The tokenizer could not be compared with the served model's: ${logprobs}.`);
   const remedy = "Set policy.tokenizer to the directory of the served model's tokenizer.";
-  const unknown = logprobs.findIndex((value) => !Number.isFinite(value));
-  if (unknown >= 0) throw new SpadeError("policy.tokenizer", `The served model ${baseModel} does not know all of the tokenizer's ids 0 to ${vocabularySize - 1}: it gives token ${tokens[unknown + 1] ?? NaN} the log-probability ${logprobs[unknown] ?? NaN}. ${remedy}`);
-  const text = logprobs.subarray(0, -1);
+  const refuse = (what: string): never => {
+    throw new SpadeError("policy.tokenizer", `The tokenizer is not the served model's: ${baseModel} ${what}. ${remedy}`);
+  };
+  const text = await score(session, baseModel, tokens.subarray(0, -1));
+  if (typeof text === "string") return notice(`The tokenizer could not be compared with the served model's: ${text}`);
   const [nats, chance] = [-text.reduce((sum, value) => sum + value, 0) / text.length, Math.log(vocabularySize)];
   const figures = `${nats.toFixed(2)} nats per token of plain English, ${chance.toFixed(2)} is chance`;
-  if (nats > chance + margin) throw new SpadeError("policy.tokenizer", `The tokenizer is not the served model's: ${baseModel} finds text in its ids less likely than chance (${figures}). ${remedy}`);
+  if (!(nats <= chance + margin)) refuse(`finds text in its ids less likely than chance (${figures})`);
+  // The text is known to be fine, so whatever goes wrong now is the last id's doing: servers answer with NaN or an error.
+  const whole = await score(session, baseModel, tokens);
+  const last = typeof whole === "string" ? whole : whole.at(-1);
+  if (!Number.isFinite(last)) refuse(`does not know all of its ids 0 to ${vocabularySize - 1}. For the last it gives: ${String(last)}`);
   if (nats > readable * chance) notice(`The served model finds text in the tokenizer's ids no likelier than chance (${figures}): it is untrained, or the tokenizer is another model's.`);
 }
 
@@ -46,7 +50,7 @@ async function score(session: Session, baseModel: string, tokens: Int32Array): P
     return logprobs ?? "the server gives no log-probabilities of prompts";
   } catch (error) {
     const { status = 0 } = failureOf(error) ?? {};
-    const unoffered = error instanceof SpadeError && (error.code === "policy.operation" || error.code === "policy.protocol" || [400, 404, 405, 422, 501].includes(status));
+    const unoffered = error instanceof SpadeError && (error.code === "policy.operation" || error.code === "policy.protocol" || [400, 404, 405, 422, 500, 501].includes(status));
     if (!unoffered) throw error;
     return error.message;
   }
