@@ -2,6 +2,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { fence } from "../../src/designer/prompts.ts";
 import type { Loss, Optimiser, Trainer, TrainingRow } from "../../src/policy/policy.ts";
 import { profiles } from "../../src/policy/tinker/profile.ts";
 import { connect, type ConnectChanges } from "../../src/policy/tinker/testing/connect.ts";
@@ -36,10 +37,16 @@ export function connectTo({ server, baseUrl }: Pick<Served, "server" | "baseUrl"
   return connect(baseUrl, { profile: profiles["skyrl-jax"], timeoutMs: 60_000, timing: { pollPauseMs: 20, operationTimeoutMs: 600_000 }, options: { baseModel: server.options.model, ...options } });
 }
 
-/** The programs that the tests' model can write, each in a block of code: they stand in its vocabulary as one token each. */
+/**
+ * The programs that the tests' model can write, each in a block of code: they stand in its vocabulary as one token each. The shorter form
+ * without line breaks around it is how prompts show a program; without it they would be hundreds of tokens long.
+ */
 export function programTokens(): string[] {
   const directory = join(import.meta.dirname, "programs");
-  return readdirSync(directory).map((name) => `\n\`\`\`python\n${readFileSync(join(directory, name), "utf8")}\`\`\`\n`);
+  return readdirSync(directory).flatMap((name) => {
+    const block = fence(readFileSync(join(directory, name), "utf8"));
+    return [`\n${block}\n`, block];
+  });
 }
 
 /** Loss and optimiser of these tests. Without momentum an update leaves nothing behind but its step. */
