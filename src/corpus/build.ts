@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { canonicalJson, sha256 } from "../core/digest.ts";
 import { SpadeError, messageOf } from "../core/errors.ts";
 import { DocumentIndex, IndexBuilder } from "./document-index.ts";
-import { isDirect, listFiles, sourceVersion, type CorpusFile } from "./files.ts";
-import { parseLocation } from "./location.ts";
+import { isDirect, listFiles, type CorpusFile } from "./files.ts";
+import { isPinned, parseLocation } from "./location.ts";
 import type { Fields, LengthLimits } from "./record.ts";
 import type { Hub } from "./remote.ts";
 import { countRows, readRows, type Reading } from "./rows.ts";
@@ -41,14 +41,15 @@ const memoryLimitBytes = 64 * 2 ** 20;
  */
 export async function openIndex(sources: readonly CorpusSource[], options: IndexOptions): Promise<DocumentIndex> {
   const { keep, sampleSeed, hub, cacheDirectory, notice } = options;
-  const versions: string[] = [];
-  for (const { path } of sources) versions.push(await sourceVersion(path, hub));
-  const identity = { key: sha256(canonicalJson({ format, sources, keep, sampleSeed, endpoint: hub.endpoint })), version: sha256(versions.join("\n\n")) };
+  const locations = sources.map(({ path }) => parseLocation(path));
+  const known = await mapInTurn(locations, (location) => (isPinned(location) ? undefined : listFiles(location, hub)));
+  const identity = { key: sha256(canonicalJson({ format, sources, keep, sampleSeed, endpoint: hub.endpoint })), version: sha256(canonicalJson(known.map((files) => files ?? "pinned"))) };
   const path = join(cacheDirectory, `${identity.key.slice(0, 16)}.sqlite`);
   const cached = DocumentIndex.open(path, identity);
   if (cached !== undefined) return cached;
-  const readings = await listSources(sources, hub);
-  if (isSmall(readings.flatMap(({ files }) => files))) return fill(":memory:", readings, { ...options, identity });
+  const files = await mapInTurn(locations, (location, i) => known[i] ?? listFiles(location, hub));
+  const readings = sources.map(({ path: _, sample, ...fields }, i): SourceReading => ({ files: files[i] ?? [], fields, hub, ...(sample === undefined ? {} : { sample }) }));
+  if (isSmall(files.flat())) return fill(":memory:", readings, { ...options, identity });
   notice?.(`corpus: reading ${sources.map((source) => source.path).join(", ")} once; later starts use the index ${path}`);
   const index = await fillCached(path, readings, { ...options, identity });
   const { rows, documents, duplicates, outsideLimits } = index.header.counts;
@@ -60,10 +61,10 @@ interface SourceReading extends Reading {
   readonly sample?: number;
 }
 
-async function listSources(sources: readonly CorpusSource[], hub: Hub): Promise<readonly SourceReading[]> {
-  const readings: SourceReading[] = [];
-  for (const { path, sample, ...fields } of sources) readings.push({ files: await listFiles(parseLocation(path), hub), fields, hub, ...(sample === undefined ? {} : { sample }) });
-  return readings;
+async function mapInTurn<T, R>(items: readonly T[], map: (item: T, index: number) => R | Promise<R>): Promise<readonly R[]> {
+  const results: R[] = [];
+  for (const [i, item] of items.entries()) results.push(await map(item, i));
+  return results;
 }
 
 function isSmall(files: readonly CorpusFile[]): boolean {

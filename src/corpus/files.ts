@@ -1,11 +1,14 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { SpadeError, messageOf } from "../core/errors.ts";
-import { parseLocation, type Location } from "./location.ts";
-import { listDataset, probe, type Hub } from "./remote.ts";
+import type { Location } from "./location.ts";
+import { listDataset, openRemote, type Hub } from "./remote.ts";
 
 /** What the contents of a corpus file are. */
 export type FileKind = "lines" | "gzip" | "zstd" | "parquet" | "text";
+
+/** Version of a file whose address says it all. */
+export const pinnedVersion = "pinned";
 
 /** One file of a corpus. */
 export interface CorpusFile {
@@ -14,7 +17,7 @@ export interface CorpusFile {
   readonly kind: FileKind;
   /** Known of local files only. */
   readonly bytes?: number;
-  /** Changes when the contents do: size and time of a local file, size and entity tag of a remote one, `pinned` where the address says it all. */
+  /** Changes when the contents do: size and time of a local file, size and entity tag of a remote one, or `pinnedVersion`. */
   readonly version: string;
 }
 
@@ -26,17 +29,9 @@ export function isDirect({ kind }: CorpusFile): boolean {
 /** The files of a source, in the order of its documents. @throws corpus.file, corpus.remote, corpus.revision */
 export async function listFiles(location: Location, hub: Hub): Promise<readonly CorpusFile[]> {
   if (location.kind === "local") return localFiles(location.path);
-  if (location.kind === "dataset") return (await listDataset(location, hub)).map((path) => ({ path, kind: "parquet", version: "pinned" }));
+  if (location.kind === "dataset") return (await listDataset(location, hub)).map((path) => ({ path, kind: "parquet", version: pinnedVersion }));
   const { url, pinned } = location;
-  return [{ path: url, kind: "parquet", version: pinned ? "pinned" : (await probe(url, hub)).version }];
-}
-
-/** What `listFiles` would find, as one text; the network is asked only where the address can change its contents. @throws corpus.* */
-export async function sourceVersion(path: string, hub: Hub): Promise<string> {
-  const location = parseLocation(path);
-  if (location.kind === "dataset") return "pinned";
-  const files = await listFiles(location, hub);
-  return files.map(({ path: file, version }) => `${file} ${version}`).join("\n");
+  return [{ path: url, kind: "parquet", version: pinned ? pinnedVersion : (await openRemote(url, hub)).version }];
 }
 
 async function localFiles(path: string): Promise<readonly CorpusFile[]> {

@@ -16,6 +16,11 @@ export function isAddress(path: string): boolean {
 const datasetAddress = /^hf:\/\/datasets\/([\w.-]+\/[\w.-]+)(?:@([^/]+))?(?:\/(.*))?$/;
 const resolvedAddress = /^https?:\/\/.+\/datasets\/([\w.-]+\/[\w.-]+)\/(?:resolve|raw|blob)\/([^/]+)\/(.+)$/;
 
+/** Whether the address says it all: what is there never changes, so the network need not be asked again. */
+export function isPinned(location: Location): boolean {
+  return location.kind === "dataset" || (location.kind === "url" && location.pinned);
+}
+
 /** Reads a source's path. @throws corpus.path, corpus.revision */
 export function parseLocation(path: string): Location {
   if (!isAddress(path)) return { kind: "local", path };

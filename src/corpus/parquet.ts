@@ -2,9 +2,10 @@ import { open } from "node:fs/promises";
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 import { parquetMetadataAsync, parquetReadObjects, parquetSchema, type AsyncBuffer, type Compressors, type FileMetaData, type SchemaElement } from "hyparquet";
 import { SpadeError, messageOf } from "../core/errors.ts";
+import { pinnedVersion, type CorpusFile } from "./files.ts";
 import { isAddress } from "./location.ts";
 import type { Fields } from "./record.ts";
-import { probe, type Hub } from "./remote.ts";
+import { openRemote, type Hub } from "./remote.ts";
 
 /** An open Parquet file. */
 export interface ParquetFile extends AsyncDisposable {
@@ -28,18 +29,18 @@ interface Run {
   readonly end: number;
 }
 
-/** Wanted rows with fewer rows than this between them are read together: about a page of documents. */
-const maxGap = 256;
+/** Wanted rows with fewer rows than this between them are read together: they mostly share pages. */
+const maxGap = 64;
 /** Rows read at once, where the file says where its pages lie; else a row group is read as a whole. */
 const maxRun = 1024;
 /** Runs in flight at once. */
 const concurrency = 4;
 
 /** Opens a local or remote Parquet file and checks its columns. @throws corpus.file, corpus.column, corpus.remote */
-export async function openParquet(path: string, fields: Fields, hub: Hub): Promise<ParquetFile> {
+export async function openParquet({ path, version }: Pick<CorpusFile, "path" | "version">, fields: Fields, hub: Hub): Promise<ParquetFile> {
   const stack = new AsyncDisposableStack();
   try {
-    const file = isAddress(path) ? await probe(path, hub) : await localBuffer(path, stack);
+    const file = isAddress(path) ? await openRemote(path, hub, version === pinnedVersion ? undefined : version) : await localBuffer(path, stack);
     const metadata = await readMetadata(path, file);
     const columns = columnsOf(path, metadata, fields);
     const owned = stack.move();

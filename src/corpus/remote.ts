@@ -52,18 +52,19 @@ async function readJson(url: string, hub: Hub): Promise<unknown> {
   }
 }
 
-/** Asks for the first bytes of a remote file: its size, and whether it answers ranges. @throws corpus.remote */
-export async function probe(url: string, hub: Hub): Promise<RemoteFile> {
+/** Asks for the first bytes of a remote file: its size, and whether it answers ranges; `version`: what it must be. @throws corpus.remote, corpus.changed */
+export async function openRemote(url: string, hub: Hub, version?: string): Promise<RemoteFile> {
   const { client, path } = clientFor(url, hub);
-  const first = await range({ url, client, path }, 0, 4);
-  const { size, tag } = first;
+  const { size, tag } = await range({ url, client, path }, 0, 4);
+  const found = `${size} ${tag}`;
+  if (version !== undefined && version !== found) throw changed(url, `its size and tag were ${version}, and are now ${found}`);
   return {
     byteLength: size,
-    version: `${size} ${tag}`,
+    version: found,
     slice: async (start, end = size) => {
       if (end <= start) return new ArrayBuffer(0);
       const part = await range({ url, client, path }, start, end);
-      if (part.size !== size || part.tag !== tag) throw changed(url, `it had ${size} bytes and the tag ${tag || "none"}, and has now ${part.size} and ${part.tag || "none"}`);
+      if (part.size !== size || part.tag !== tag) throw changed(url, `its size and tag were ${found}, and are now ${part.size} ${part.tag}`);
       return part.bytes;
     },
   };

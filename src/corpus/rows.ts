@@ -34,8 +34,8 @@ export type Wants = (row: number) => boolean;
 /** Yields the wanted rows of a source in order. Of a Parquet file no more than the pages (else the row groups) with wanted rows are read. @throws corpus.* */
 export async function* readRows(reading: Reading, wants: Wants): AsyncGenerator<Row> {
   let first = 0;
-  for (const [file, { path, kind }] of reading.files.entries()) {
-    const at = { file, path, first, wants };
+  for (const [file, { path, kind, version }] of reading.files.entries()) {
+    const at = { file, path, version, first, wants };
     if (kind === "parquet") first += yield* parquetRows(reading, at);
     else if (kind === "text") first += yield* textRow(at);
     else first += yield* lineRows(reading, { ...at, packing: kind === "lines" ? "plain" : kind });
@@ -46,8 +46,8 @@ export async function* readRows(reading: Reading, wants: Wants): AsyncGenerator<
 export async function countRows({ files, fields, hub }: Reading): Promise<number | undefined> {
   if (files.some(({ kind }) => kind !== "parquet")) return undefined;
   let rows = 0;
-  for (const { path } of files) {
-    await using parquet = await openParquet(path, fields, hub);
+  for (const file of files) {
+    await using parquet = await openParquet(file, fields, hub);
     rows += parquet.rows;
   }
   return rows;
@@ -57,6 +57,7 @@ export async function countRows({ files, fields, hub }: Reading): Promise<number
 interface FileAt {
   readonly file: number;
   readonly path: string;
+  readonly version: string;
   readonly first: number;
   readonly wants: Wants;
 }
@@ -87,8 +88,8 @@ async function readText(path: string): Promise<Buffer> {
   }
 }
 
-async function* parquetRows({ fields, hub }: Reading, { file, path, first, wants }: FileAt): AsyncGenerator<Row, number> {
-  await using parquet = await openParquet(path, fields, hub);
+async function* parquetRows({ fields, hub }: Reading, { file, path, version, first, wants }: FileAt): AsyncGenerator<Row, number> {
+  await using parquet = await openParquet({ path, version }, fields, hub);
   for await (const { row, rowGroup, value } of parquet.read((number) => wants(first + number))) {
     const place = { path, row, rowGroup };
     const entry = entryOf(value, fields, place);
