@@ -31,7 +31,7 @@ test("the same rows give the same documents and draws whichever container holds 
       const options = { keep: { minWords, maxWords: 8, minCharacters: 0 }, ...(sample === undefined ? {} : { sample }) };
       const acceptable = new Set(rows.map(({ text }) => text.trim()).filter((text) => { const n = text.split(/\s+/).length; return n >= minWords && n <= 8; }));
       if (acceptable.size === 0) return;
-      const expected = await contents(containers.jsonl ?? "", options);
+      const expected = await contents(containers.jsonl, options);
       expect(expected.size).toBe(Math.min(acceptable.size, sample ?? Infinity));
       expect(expected.documents.every(({ text }) => acceptable.has(text))).toBe(true);
       for (const [name, path] of Object.entries(containers)) expect(await contents(path, options), name).toEqual(expected);

@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
-import { parquetMetadataAsync, parquetReadObjects, parquetSchema, type AsyncBuffer, type Compressors, type FileMetaData, type SchemaElement } from "hyparquet";
+import { parquetMetadataAsync, parquetReadObjects, parquetSchema, type AsyncBuffer, type Compressors, type FileMetaData, type RowGroup, type SchemaElement } from "hyparquet";
 import { SpadeError, messageOf } from "../core/errors.ts";
 import { pinnedVersion, type CorpusFile } from "./files.ts";
 import { isAddress } from "./location.ts";
@@ -33,6 +33,8 @@ interface Run {
 const maxGap = 64;
 /** Rows read at once, where the file says where its pages lie; else a row group is read as a whole. */
 const maxRun = 1024;
+/** What may be read again with each run. */
+const maxUnpagedBytes = 16 * 1024;
 /** Runs in flight at once. */
 const concurrency = 4;
 
@@ -132,7 +134,7 @@ function* runsOf({ metadata, columns }: OpenFile, wants: (row: number) => boolea
   let first = 0;
   for (const [rowGroup, group] of metadata.row_groups.entries()) {
     const last = first + Number(group.num_rows);
-    const paged = group.columns.every(({ meta_data: meta, offset_index_offset: offset }) => offset !== undefined || !columns.includes(meta?.path_in_schema[0] ?? ""));
+    const paged = unpagedBytes(group, columns) <= maxUnpagedBytes;
     let run: Run | undefined;
     for (let row = first; row < last; row++) {
       if (!wants(row)) continue;
@@ -145,6 +147,12 @@ function* runsOf({ metadata, columns }: OpenFile, wants: (row: number) => boolea
     if (run !== undefined) yield run;
     first = last;
   }
+}
+
+/** Bytes of the columns that can only be read as a whole: writers leave out the index of a column of one page. */
+function unpagedBytes({ columns: chunks }: RowGroup, columns: readonly string[]): number {
+  const unpaged = chunks.filter(({ meta_data: meta, offset_index_offset: offset }) => offset === undefined && columns.includes(meta?.path_in_schema[0] ?? ""));
+  return unpaged.reduce((sum, { meta_data: meta }) => sum + Number(meta?.total_compressed_size ?? 0), 0);
 }
 
 async function readRun({ path, file, metadata, columns }: OpenFile, { rowGroup, start, end }: Run): Promise<readonly Record<string, unknown>[]> {

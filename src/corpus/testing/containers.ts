@@ -43,7 +43,7 @@ export function parquet(records: readonly TestRecord[], { rowGroupSize = 5, code
 }
 
 /** Writes the same records into every container below a folder and returns each container's path. */
-export function writeContainers(folder: string, records: readonly TestRecord[]): Readonly<Record<string, string>> {
+export function writeContainers(folder: string, records: readonly TestRecord[]): Readonly<Record<"jsonl" | "gzip" | "gzipMembers" | "zstd" | "parquet" | "shards", string>> {
   const file = (name: string, content: string | Uint8Array): string => {
     const path = join(folder, name);
     writeFileSync(path, content);
