@@ -1,5 +1,7 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
+import process from "node:process";
 import { canonicalJson, sha256 } from "../core/digest.ts";
 import { SpadeError, messageOf } from "../core/errors.ts";
 import { DocumentIndex, IndexBuilder } from "./document-index.ts";
@@ -77,7 +79,8 @@ type Identified = IndexOptions & { readonly identity: { readonly key: string; re
 async function fillCached(path: string, readings: readonly SourceReading[], options: Identified): Promise<DocumentIndex> {
   const directory = writing(options, () => {
     mkdirSync(options.cacheDirectory, { recursive: true });
-    return mkdtempSync(`${path}.`);
+    removeLeftovers(options.cacheDirectory);
+    return mkdtempSync(`${path}.${process.pid}@${hostname()}.`);
   });
   try {
     const unfinished = join(directory, "index.sqlite");
@@ -89,6 +92,23 @@ async function fillCached(path: string, readings: readonly SourceReading[], opti
   const index = DocumentIndex.open(path, options.identity);
   if (index === undefined) throw cacheError(options, "the index is not there any more");
   return index;
+}
+
+/** Removes what killed readers of this machine left half-written. */
+function removeLeftovers(cacheDirectory: string): void {
+  for (const name of readdirSync(cacheDirectory)) {
+    const [, pid, host] = /\.sqlite\.(\d+)@(.+)\.\w{6}$/.exec(name) ?? [];
+    if (host === hostname() && !isRunning(Number(pid))) rmSync(join(cacheDirectory, name), { recursive: true, force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // EPERM: it runs, but is another user's.
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
 }
 
 async function fill(path: string, readings: readonly SourceReading[], { keep, sampleSeed, identity, ...options }: Identified): Promise<DocumentIndex> {

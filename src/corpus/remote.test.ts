@@ -1,5 +1,7 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -73,6 +75,33 @@ test("the token goes to the endpoint, and nowhere else", async () => {
   expect(hub.seen.every(({ authorization }) => authorization === "Bearer hush")).toBe(true);
   expect(store.seen.length).toBeGreaterThan(0);
   expect(store.seen.every(({ authorization }) => authorization === "")).toBe(true);
+  corpus.close();
+});
+
+test("a reader killed in the middle leaves no index; the next reader clears up and reads all", async () => {
+  const { files, json } = dataset();
+  let requests = 0;
+  const stuck = Promise.withResolvers<undefined>();
+  const intercept = (): boolean => {
+    if (++requests !== 6) return false;
+    stuck.resolve(undefined);
+    return true;
+  };
+  await using server = await serveRanges({ files, json, intercept });
+  const [path, cacheDirectory] = [`hf://datasets/owner/name@${commit}/data/train-`, cache()];
+  const here = (file: string): string => JSON.stringify(join(import.meta.dirname, file));
+  const script = `
+    const { openCorpus } = await import(${here("corpus.ts")});
+    const { corpusOptions, sourceOf } = await import(${here("testing/containers.ts")});
+    await openCorpus([sourceOf(${JSON.stringify(path)})], corpusOptions(${JSON.stringify(cacheDirectory)}, { hub: { endpoint: ${JSON.stringify(server.origin)} } }));`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: "inherit" });
+  await stuck.promise;
+  expect(readdirSync(cacheDirectory)).toEqual([expect.stringMatching(new RegExp(`\\.sqlite\\.${child.pid ?? 0}@`))]);
+  child.kill("SIGKILL");
+  await once(child, "close");
+  const corpus = await open(path, server.origin, { cacheDirectory });
+  expect(corpus.size).toBe(rows.length);
+  expect(readdirSync(cacheDirectory)).toEqual([expect.stringMatching(/\.sqlite$/)]);
   corpus.close();
 });
 
