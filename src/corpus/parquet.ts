@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
-import { parquetMetadataAsync, parquetReadObjects, parquetSchema, type AsyncBuffer, type Compressors, type FileMetaData, type RowGroup, type SchemaElement } from "hyparquet";
+import { parquetMetadataAsync, parquetReadObjects, parquetSchema, readOffsetIndex, type AsyncBuffer, type Compressors, type FileMetaData, type RowGroup, type SchemaElement } from "hyparquet";
 import { SpadeError, messageOf } from "../core/errors.ts";
 import { pinnedVersion, type CorpusFile } from "./files.ts";
 import { isAddress } from "./location.ts";
@@ -29,14 +29,15 @@ interface Run {
   readonly end: number;
 }
 
-/** Wanted rows with fewer rows than this between them are read together: they mostly share pages. */
-const maxGap = 64;
-/** Rows read at once, where the file says where its pages lie; else a row group is read as a whole. */
+/** Neighbouring pages are read together up to so many rows. */
 const maxRun = 1024;
-/** What may be read again with each run. */
+/** Columns without a page index are read again with each run: only if they are as small as this; else the row group is read as a whole. */
 const maxUnpagedBytes = 16 * 1024;
 /** Runs in flight at once. */
 const concurrency = 4;
+/** Reads up to this size are remembered: each run of a row group asks for the same page index. */
+const smallBytes = 64 * 1024;
+const smallReads = 16;
 
 /** Opens a local or remote Parquet file and checks its columns. @throws corpus.file, corpus.column, corpus.remote */
 export async function openParquet({ path, version }: Pick<CorpusFile, "path" | "version">, fields: Fields, hub: Hub): Promise<ParquetFile> {
@@ -45,8 +46,9 @@ export async function openParquet({ path, version }: Pick<CorpusFile, "path" | "
     const file = isAddress(path) ? await openRemote(path, hub, version === pinnedVersion ? undefined : version) : await localBuffer(path, stack);
     const metadata = await readMetadata(path, file);
     const columns = columnsOf(path, metadata, fields);
+    const open: OpenFile = { path, file: rememberSmall(file), metadata, columns };
     const owned = stack.move();
-    return { rows: Number(metadata.num_rows), read: (wants) => readRuns({ path, file, metadata, columns }, wants), [Symbol.asyncDispose]: () => owned.disposeAsync() };
+    return { rows: Number(metadata.num_rows), read: (wants) => readRuns(open, wants), [Symbol.asyncDispose]: () => owned.disposeAsync() };
   } catch (error) {
     await stack.disposeAsync();
     throw error;
@@ -68,6 +70,21 @@ async function localBuffer(path: string, stack: AsyncDisposableStack): Promise<A
   } catch (cause) {
     throw new SpadeError("corpus.file", `Cannot open the corpus file ${path}: ${messageOf(cause)}. Check its path and its permissions.`, { details: { path }, cause });
   }
+}
+
+function rememberSmall(file: AsyncBuffer): AsyncBuffer {
+  const held = new Map<string, Promise<ArrayBuffer>>();
+  const slice = (start: number, end = file.byteLength): Promise<ArrayBuffer> => {
+    const read = async (): Promise<ArrayBuffer> => file.slice(start, end);
+    if (end - start > smallBytes) return read();
+    const name = `${start}-${end}`;
+    const found = held.get(name) ?? read();
+    held.delete(name);
+    held.set(name, found);
+    for (const oldest of held.keys()) if (held.size > smallReads) held.delete(oldest);
+    return found;
+  };
+  return { byteLength: file.byteLength, slice };
 }
 
 async function readMetadata(path: string, file: AsyncBuffer): Promise<FileMetaData> {
@@ -117,7 +134,7 @@ async function* readRuns(open: OpenFile, wants: (row: number) => boolean): Async
   const runs = runsOf(open, wants);
   for (;;) {
     while (pending.length < concurrency) {
-      const next = runs.next();
+      const next = await runs.next();
       if (next.done === true) break;
       start(next.value);
     }
@@ -130,15 +147,20 @@ async function* readRuns(open: OpenFile, wants: (row: number) => boolean): Async
   }
 }
 
-function* runsOf({ metadata, columns }: OpenFile, wants: (row: number) => boolean): Generator<Run> {
+/** Runs that together hold all wanted rows: pages that hold some, neighbours together; of a row group without pages, all between the first and the last. */
+async function* runsOf(open: OpenFile, wants: (row: number) => boolean): AsyncGenerator<Run> {
   let first = 0;
-  for (const [rowGroup, group] of metadata.row_groups.entries()) {
+  for (const [rowGroup, group] of open.metadata.row_groups.entries()) {
     const last = first + Number(group.num_rows);
-    const paged = unpagedBytes(group, columns) <= maxUnpagedBytes;
     let run: Run | undefined;
+    let pages: readonly number[] | undefined;
+    let page = 0;
     for (let row = first; row < last; row++) {
       if (!wants(row)) continue;
-      if (run !== undefined && paged && (row - run.end >= maxGap || row - run.start >= maxRun)) {
+      pages ??= (await pageStarts(open, rowGroup)).map((start) => first + start);
+      const before = page;
+      while ((pages[page + 1] ?? last) <= row) page++;
+      if (run !== undefined && page !== before && (page > before + 1 || row - run.start >= maxRun)) {
         yield run;
         run = undefined;
       }
@@ -146,6 +168,20 @@ function* runsOf({ metadata, columns }: OpenFile, wants: (row: number) => boolea
     }
     if (run !== undefined) yield run;
     first = last;
+  }
+}
+
+/** First rows of the pages of a row group, by the page index of its first text column; none when it has to be read as a whole. */
+async function pageStarts({ path, file, metadata, columns }: OpenFile, rowGroup: number): Promise<readonly number[]> {
+  const group = metadata.row_groups[rowGroup];
+  const chunk = group?.columns.find(({ meta_data: meta }) => meta?.path_in_schema[0] === columns[0]);
+  if (group === undefined || chunk?.offset_index_offset === undefined || chunk.offset_index_length === undefined || unpagedBytes(group, columns) > maxUnpagedBytes) return [];
+  const start = Number(chunk.offset_index_offset);
+  try {
+    const bytes = await file.slice(start, start + chunk.offset_index_length);
+    return readOffsetIndex({ view: new DataView(bytes), offset: 0 }).page_locations.map(({ first_row_index: row }) => Number(row));
+  } catch (cause) {
+    throw groupError(path, `the page index of row group ${rowGroup}`, { rowGroup, cause });
   }
 }
 
@@ -159,10 +195,13 @@ async function readRun({ path, file, metadata, columns }: OpenFile, { rowGroup, 
   try {
     return await parquetReadObjects({ file, metadata, columns: [...columns], rowStart: start, rowEnd: end, compressors, useOffsetIndex: true, geoparquet: false });
   } catch (cause) {
-    const remedy = cause instanceof SpadeError ? "" : " The file is damaged or packed in a way that cannot be read here (snappy, gzip, brotli and zstd can): fetch or write it again.";
-    const code = cause instanceof SpadeError ? cause.code : "corpus.row";
-    throw new SpadeError(code, `Cannot read rows ${start} to ${end - 1} (row group ${rowGroup}) of the corpus file ${path}: ${messageOf(cause)}.${remedy}`.replaceAll("..", "."), { details: { path, rowGroup, start, end }, cause });
+    throw groupError(path, `rows ${start} to ${end - 1} (row group ${rowGroup})`, { rowGroup, cause });
   }
+}
+
+function groupError(path: string, part: string, { rowGroup, cause }: { readonly rowGroup: number; readonly cause: unknown }): SpadeError {
+  const [code, remedy] = cause instanceof SpadeError ? ([cause.code, ""] as const) : (["corpus.row", ". The file is damaged or packed in a way that cannot be read here (snappy, gzip, brotli and zstd can): fetch or write it again."] as const);
+  return new SpadeError(code, `Cannot read ${part} of the corpus file ${path}: ${messageOf(cause)}${remedy}`, { details: { path, rowGroup }, cause });
 }
 
 /** Snappy is part of hyparquet. */
