@@ -170,10 +170,14 @@ export async function run(words: readonly string[]): Promise<void> {
       measure: { type: "string" }, cache: { type: "string" }, json: { type: "boolean" }, help: { type: "boolean" },
     },
   });
-  if (values.help === true) return void console.log(`Usage: ${usage}`);
+  if (values.help === true) {
+    console.log(`Usage: ${usage}`);
+    return;
+  }
   if (values.measure !== undefined) {
     const sample = values.sample === undefined ? undefined : Number(values.sample);
-    return void console.log(JSON.stringify(await measure(values.measure, sample, values.cache ?? tmpdir())));
+    console.log(JSON.stringify(await measure(values.measure, sample, values.cache ?? tmpdir())));
+    return;
   }
   const root = mkdtempSync(join(values.directory, "spade-corpus-bench-"));
   try {

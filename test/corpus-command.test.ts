@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { afterAll, expect, test, vi } from "vitest";
 import { killAt, spade, workDirectory, writeConfig } from "./command.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 180_000 });
 
 const { path, remove } = workDirectory();
 afterAll(remove);
@@ -14,7 +14,7 @@ test("counts a corpus and shows the first draws of a run", async () => {
   const config = writeConfig(path("config.json"), { corpus: { paths: [path("a.jsonl")], keep: { minWords: 2 } } });
   const { code, stdout, stderr } = await spade("corpus", config, "--json");
   expect([code, stderr]).toEqual([0, ""]);
-  const printed = JSON.parse(stdout) as Record<string, unknown>;
+  const printed = JSON.parse(stdout) as { readonly shown: readonly unknown[] };
   expect(printed).toMatchObject({ documents: 20, counts: { rows: 23, documents: 20, duplicates: 2, outsideLimits: 1 }, lengths: { words: [7, 7, 7] } });
   expect(printed.shown).toHaveLength(3);
   const plain = await spade("corpus", path("a.jsonl"), "--show", "1");

@@ -1,7 +1,9 @@
+import { resolve } from "node:path";
 import process from "node:process";
 import { loadConfig } from "../config/load.ts";
 import { presets } from "../config/presets.ts";
 import type { Corpus } from "../corpus/corpus.ts";
+import { isAddress } from "../corpus/location.ts";
 import { firstWords, type Document } from "../corpus/record.ts";
 import { openConfiguredCorpus } from "../selfplay/corpus.ts";
 import type { Arguments, CommandSpec } from "./arguments.ts";
@@ -21,7 +23,7 @@ export const corpusCommand: CommandSpec = {
 async function checkCorpus(args: Arguments): Promise<number> {
   const source = args.required(0, "The preset, configuration file or path");
   const isConfig = Object.hasOwn(presets, source) || source.endsWith(".json");
-  const { config } = isConfig ? loadConfig(source) : loadConfig("smoke", { corpus: { paths: [source], maxWords: 1_000_000 } });
+  const { config } = isConfig ? loadConfig(source) : loadConfig("smoke", { corpus: { paths: [isAddress(source) ? source : resolve(source)], maxWords: 1_000_000 } });
   const corpus = await openConfiguredCorpus(config.corpus, { readVariable: (name) => process.env[name], notice: (text) => console.error(text) });
   try {
     const shown = Math.min(args.integer("show") ?? 3, corpus.size);

@@ -50,7 +50,7 @@ export async function openIndex(sources: readonly CorpusSource[], options: Index
   const cached = DocumentIndex.open(path, identity);
   if (cached !== undefined) return cached;
   const files = await mapInTurn(locations, (location, i) => known[i] ?? listFiles(location, hub));
-  const readings = sources.map(({ path: _, sample, ...fields }, i): SourceReading => ({ files: files[i] ?? [], fields, hub, ...(sample === undefined ? {} : { sample }) }));
+  const readings = sources.map(({ textFields, idField, sample }, i): SourceReading => ({ files: files[i] ?? [], fields: { textFields, idField }, hub, ...(sample === undefined ? {} : { sample }) }));
   if (isSmall(files.flat())) return fill(":memory:", readings, { ...options, identity });
   notice?.(`corpus: reading ${sources.map((source) => source.path).join(", ")} once; later starts use the index ${path}`);
   const index = await fillCached(path, readings, { ...options, identity });
@@ -112,7 +112,7 @@ function isRunning(pid: number): boolean {
 }
 
 async function fill(path: string, readings: readonly SourceReading[], { keep, sampleSeed, identity, ...options }: Identified): Promise<DocumentIndex> {
-  const builder = new IndexBuilder(path, keep);
+  const builder = writing(options, () => new IndexBuilder(path, keep));
   try {
     for (const [position, reading] of readings.entries()) {
       builder.beginSource(reading.files, reading.fields);
@@ -135,14 +135,15 @@ async function takeAll(reading: Reading, builder: IndexBuilder): Promise<void> {
  * the rows that can be among them are: first as many as are needed and some more, then what refused rows left open.
  */
 async function takeSample(reading: Reading, builder: IndexBuilder, { count, priority }: { readonly count: number; readonly priority: (row: number) => number }): Promise<void> {
-  const rows = await countRows(reading);
+  const rowCounts = await countRows(reading);
+  const rows = rowCounts?.reduce((sum, n) => sum + n, 0);
   for (let above = -1, kept = 0; kept < count; ) {
-    const most = rows === undefined ? Infinity : lowestPriority(rows, priority, { count: Math.ceil((count - kept) * 1.05) + 16, above });
+    const most = rows === undefined ? Infinity : lowestPriority(rows, priority, { count: Math.min(rows, Math.ceil((count - kept) * 1.05) + 16), above });
     const wants = (row: number): boolean => {
       const value = priority(row);
       return value > above && value <= Math.min(most, builder.threshold);
     };
-    for await (const row of readRows(reading, wants)) {
+    for await (const row of readRows({ ...reading, ...(rowCounts === undefined ? {} : { rowCounts }) }, wants)) {
       builder.offer(row, priority(row.row));
       builder.prune(count);
     }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { sha256 } from "../core/digest.ts";
-import { invariant } from "../core/errors.ts";
+import { SpadeError, invariant, messageOf } from "../core/errors.ts";
 import type { CorpusFile } from "./files.ts";
 import { isWithin, lengthOf, noText, recordError, type Fields, type LengthLimits, type Place } from "./record.ts";
 import type { Row } from "./rows.ts";
@@ -87,8 +87,8 @@ export class IndexBuilder {
   constructor(path: string, limits: LengthLimits) {
     this.#limits = limits;
     this.#database = new DatabaseSync(path);
-    // Nothing of a half-written index is ever used, so it needs neither journal nor care: it gets its name when it is whole.
-    this.#database.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768; PRAGMA page_size = 8192; BEGIN; ${tables}`);
+    // Nothing of a half-written index is ever used, so it needs no journal: it gets its name when it is whole.
+    this.#database.exec(`PRAGMA journal_mode = OFF; PRAGMA cache_size = -32768; PRAGMA page_size = 8192; BEGIN; ${tables}`);
     this.#insert = this.#database.prepare(insertion);
   }
 
@@ -201,11 +201,22 @@ export class DocumentIndex {
     return undefined;
   }
 
-  /** The document at a position in [0, documents). */
+  /** The document at a position in [0, documents). @throws corpus.cache when the index is damaged */
   at(position: number): IndexedDocument {
-    const found = this.#select.get(position) as IndexedDocument | undefined;
-    invariant(found !== undefined, `a corpus position lies in [0, ${this.header.counts.documents}) (got ${position})`);
-    return found;
+    const { documents } = this.header.counts;
+    invariant(position >= 0 && position < documents, `a corpus position lies in [0, ${documents}) (got ${position})`);
+    try {
+      const found = this.#select.get(position) as IndexedDocument | undefined;
+      if (found !== undefined) return found;
+    } catch (cause) {
+      throw this.#damaged(messageOf(cause), cause);
+    }
+    throw this.#damaged(`it lacks document ${position} of ${documents}`);
+  }
+
+  #damaged(finding: string, cause?: unknown): SpadeError {
+    const path = this.#database.location() ?? "in memory";
+    return new SpadeError("corpus.cache", `The index of the corpus, ${path}, is damaged: ${finding}. Delete that file and start again; it is made anew.`, { details: { path }, cause });
   }
 
   /** Smallest, middle and largest lengths. */

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
@@ -97,6 +97,19 @@ test("an index is used while its source is as it was, and made again when it is 
   expect(index).toHaveLength(1);
   writeFileSync(join(cacheDirectory, index[0] ?? ""), "no database");
   expect(await reopen()).toEqual({ digest: second.digest, reads: 2 });
+});
+
+test("a damaged index is named at the draw", async () => {
+  const cacheDirectory = folder();
+  const path = file("x.jsonl.gz", gzipSync(jsonl(Array.from({ length: 2000 }, (_, i) => ({ text: `document ${i} ${"word ".repeat(20)}` })))));
+  (await open(path, { cacheDirectory })).close();
+  const index = join(cacheDirectory, readdirSync(cacheDirectory)[0] ?? "");
+  const bytes = readFileSync(index);
+  writeFileSync(index, bytes.fill(0x5a, 80_000, bytes.length - 40_000));
+  const corpus = await open(path, { cacheDirectory });
+  const drawAll = (): void => Array.from({ length: corpus.size }).forEach((_, i) => corpus.document(i));
+  expect(drawAll).toThrow(expect.objectContaining({ code: "corpus.cache", message: expect.stringContaining(`Delete that file`) as string }) as Error);
+  corpus.close();
 });
 
 test("a reader that fails leaves nothing, and an index that cannot be written is named", async () => {

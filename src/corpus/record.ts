@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { sha256 } from "../core/digest.ts";
 import { SpadeError, messageOf } from "../core/errors.ts";
+import { isAddress } from "./location.ts";
 
 /** A grounding document. */
 export interface Document {
@@ -90,9 +91,11 @@ function parseJson(text: string, place: Place): unknown {
   }
 }
 
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
 function decodeText(content: Uint8Array, place: Place): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(content);
+    return utf8.decode(content);
   } catch (cause) {
     throw recordError(place, messageOf(cause), cause);
   }
@@ -116,8 +119,9 @@ function describePlace({ path, line, row, rowGroup }: Place): readonly [`corpus.
 
 /** An entry as a document, its text cut to `maxWords`. */
 export function documentOf({ id, text, metadata }: Entry, place: Place, maxWords: number): Document {
-  const { path, rowGroup: _, ...position } = place;
-  const file = path.includes("://") ? path : basename(path);
+  const { path, line, row } = place;
+  const file = isAddress(path) ? path : basename(path);
+  const position = line !== undefined ? { line } : row !== undefined ? { row } : {};
   return { id: id ?? sha256(text).slice(0, 16), text: firstWords(text, maxWords), source: { ...metadata, file, ...position } };
 }
 

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { SpadeError, messageOf } from "../core/errors.ts";
+import { Gate } from "../http/gate.ts";
 import type { CorpusFile } from "./files.ts";
 import { readLines } from "./lines.ts";
 import { openParquet } from "./parquet.ts";
@@ -26,7 +27,12 @@ export interface Reading {
   readonly files: readonly CorpusFile[];
   readonly fields: Fields;
   readonly hub: Hub;
+  /** Rows of each file, where known: files without wanted rows are then not opened. */
+  readonly rowCounts?: readonly number[];
 }
+
+/** Files whose rows are counted at once. */
+const concurrency = 8;
 
 /** Which rows, by their number in the source, are needed; asked for each row, in order. */
 export type Wants = (row: number) => boolean;
@@ -36,21 +42,28 @@ export async function* readRows(reading: Reading, wants: Wants): AsyncGenerator<
   let first = 0;
   for (const [file, { path, kind, version }] of reading.files.entries()) {
     const at = { file, path, version, first, wants };
-    if (kind === "parquet") first += yield* parquetRows(reading, at);
+    const known = reading.rowCounts?.[file];
+    if (known !== undefined && !isAnyWanted(at, known)) first += known;
+    else if (kind === "parquet") first += yield* parquetRows(reading, at);
     else if (kind === "text") first += yield* textRow(at);
     else first += yield* lineRows(reading, { ...at, packing: kind === "lines" ? "plain" : kind });
   }
 }
 
-/** Number of rows of a source, where its files tell it without being read; else undefined. @throws corpus.* */
-export async function countRows({ files, fields, hub }: Reading): Promise<number | undefined> {
+function isAnyWanted({ first, wants }: FileAt, rows: number): boolean {
+  for (let row = first; row < first + rows; row++) if (wants(row)) return true;
+  return false;
+}
+
+/** Rows of each file of a source, where the files tell it without being read; else undefined. @throws corpus.* */
+export async function countRows({ files, fields, hub }: Reading): Promise<readonly number[] | undefined> {
   if (files.some(({ kind }) => kind !== "parquet")) return undefined;
-  let rows = 0;
-  for (const file of files) {
+  const gate = new Gate(concurrency);
+  const count = async (file: CorpusFile): Promise<number> => {
     await using parquet = await openParquet(file, fields, hub);
-    rows += parquet.rows;
-  }
-  return rows;
+    return parquet.rows;
+  };
+  return Promise.all(files.map((file) => gate.run(() => count(file))));
 }
 
 /** One file at its place in the source; `first` is the number of its first row. */
