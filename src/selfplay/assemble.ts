@@ -1,12 +1,12 @@
 import { mergeInputs } from "../config/merge.ts";
 import type { Config } from "../config/schema.ts";
 import { monotonicClock } from "../core/clock.ts";
-import { bundledCorpus, openCorpus } from "../corpus/corpus.ts";
 import { loadSuite } from "../evaluation/suite.ts";
 import { defaultGates, type GatesConfig } from "../gates/config.ts";
 import type { ReadVariable } from "../http/secret.ts";
 import { openSandbox } from "../sandbox/pool.ts";
 import { describeIsolation, type Isolation } from "../sandbox/second-layer.ts";
+import { openConfiguredCorpus } from "./corpus.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { openEngine } from "./engines.ts";
 import type { Listener } from "./events.ts";
@@ -24,12 +24,13 @@ export interface Assembled extends AsyncDisposable {
 
 /** Starts engine and sandbox and opens corpus and suites. @throws SpadeError engine.*, policy.*, http.key, sandbox.*, corpus.*, usage.suite */
 export async function assemble(config: Config, { listener, readVariable }: { readonly listener: Listener; readonly readVariable: ReadVariable }): Promise<Assembled> {
-  const corpus = await openCorpus(config.corpus.paths.length === 0 ? bundledCorpus() : config.corpus.paths.map(packagePath), { maxWords: config.corpus.maxWords });
+  const notice = (text: string): void => listener({ kind: "notice", text });
+  const corpus = await openConfiguredCorpus(config.corpus, { readVariable, notice });
   const stack = new AsyncDisposableStack();
   stack.defer(() => corpus.close());
   try {
     const suites = await Promise.all(config.evaluation.suites.map((directory) => loadSuite(packagePath(directory))));
-    const engine = stack.use(await openEngine(config, { readVariable, notice: (text) => listener({ kind: "notice", text }) }));
+    const engine = stack.use(await openEngine(config, { readVariable, notice }));
     const sandbox = await openSandbox(config.sandbox);
     stack.defer(() => sandbox.close());
     const parts: Assembled["parts"] = {
