@@ -5,8 +5,11 @@ const price = z.number().min(0);
 
 const baseUrl = z.url({ protocol: /^https?$/ }).refine((url) => !/^[a-z]+:\/\/[^/]*@/i.test(url), { error: "a URL may hold no user or password: name the environment variable of the key in apiKeyEnv" });
 
-/** Name of the environment variable that holds the API key; absent: none is sent. The key itself is nowhere in the record. */
-const apiKeyEnv = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "it is the name of an environment variable, never the key itself").exactOptional();
+/** Name of an environment variable that holds a secret; the secret itself is nowhere in the record. */
+export const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "it is the name of an environment variable, never the key itself");
+
+/** Of the API key; absent: none is sent. */
+const apiKeyEnv = variableName.exactOptional();
 
 const embeddedSchema = z.strictObject({
   kind: z.literal("embedded"),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { gameSkills } from "../core/role.ts";
 import { designerRewardSchema } from "./designer-reward-schema.ts";
 import { gatesSchema } from "./gates-schema.ts";
-import { advisorSchema, policySchema } from "./policy-schema.ts";
+import { advisorSchema, policySchema, variableName } from "./policy-schema.ts";
 
 const count = z.int().min(1);
 const share = z.number().min(0).max(1);
@@ -22,11 +22,44 @@ function samplingSchema(maxTokens: number) {
 
 const runSchema = z.strictObject({ iterations: z.int().min(0).default(10), seed: z.int().min(0).max(0xffffffff).default(1) });
 
+/** One source of grounding documents. */
+export const corpusSourceSchema = z.strictObject({
+  /** A file or folder, the address of a Parquet file, or `hf://datasets/OWNER/NAME@COMMIT/PREFIX`; see docs/corpora.md. */
+  path: z.string().min(1),
+  /** Fields (columns) that may hold the text: the first with any words is it. */
+  textFields: z.array(z.string().min(1)).min(1).default(["text", "orig_doc"]),
+  /** Field (column) of the document's id; empty: documents are named by their text. */
+  idField: z.string().default("id"),
+  /** Documents taken from it by lot; absent: all. */
+  sample: count.exactOptional(),
+});
+
 const corpusSchema = z.strictObject({
-  /** JSONL files; empty: the bundled corpus. */
+  /** Sources that need no more than a path. Paths and sources both empty: the bundled corpus. */
   paths: z.array(z.string().min(1)).default([]),
+  /** Sources after those of `paths`. */
+  sources: z.array(corpusSourceSchema).default([]),
+  /** Of the lots of `sample`: runs of different seeds have the same documents, in another order. */
+  sampleSeed: z.int().min(0).max(0xffffffff).default(1),
+  /** Documents of other lengths are passed over. */
+  keep: z
+    .strictObject({
+      minWords: z.int().min(0).default(0),
+      maxWords: count.exactOptional(),
+      minCharacters: z.int().min(0).default(0),
+      maxCharacters: count.exactOptional(),
+    })
+    .prefault({}),
   /** Longer documents are cut after this many words. */
   maxWords: count.default(200),
+  huggingFace: z
+    .strictObject({
+      /** Where `hf://` leads; a mirror speaks the same API. */
+      endpoint: z.url({ protocol: /^https?$/ }).default("https://huggingface.co"),
+      /** Name of the environment variable that holds the token; absent: none is sent. */
+      apiKeyEnv: variableName.exactOptional(),
+    })
+    .prefault({}),
 });
 
 const designSchema = z.strictObject({

@@ -1,7 +1,6 @@
 import { mergeInputs } from "../config/merge.ts";
 import type { Config } from "../config/schema.ts";
 import { monotonicClock } from "../core/clock.ts";
-import { bundledCorpus, openCorpus } from "../corpus/corpus.ts";
 import { loadSuite } from "../evaluation/suite.ts";
 import { defaultGates, type GatesConfig } from "../gates/config.ts";
 import type { ReadVariable } from "../http/secret.ts";
@@ -9,6 +8,7 @@ import { openSandbox } from "../sandbox/pool.ts";
 import { describeIsolation, type Isolation } from "../sandbox/second-layer.ts";
 import type { Spending } from "../policy/openai/spending.ts";
 import { modelAuditor } from "./auditor.ts";
+import { openConfiguredCorpus } from "./corpus.ts";
 import type { Dependencies, DesignDependencies, Speaker } from "./dependencies.ts";
 import { openEndpoint } from "./endpoint.ts";
 import { type EngineSurroundings, openEngine, type OpenSpeaker, openSpeaker } from "./engines.ts";
@@ -52,11 +52,12 @@ export async function assembleDesign(config: Config, surroundings: Surroundings)
 
 /** What designing and training share; `open` starts the policy. */
 async function start<S extends OpenSpeaker>(config: Config, { listener, readVariable }: Surroundings, open: (config: Config, surroundings: EngineSurroundings) => Promise<S>): Promise<AssembledDesign & { readonly speaker: S }> {
-  const corpus = await openCorpus(config.corpus.paths.length === 0 ? bundledCorpus() : config.corpus.paths.map(packagePath), { maxWords: config.corpus.maxWords });
+  const notice = (text: string): void => listener({ kind: "notice", text });
+  const corpus = await openConfiguredCorpus(config.corpus, { readVariable, notice });
   const stack = new AsyncDisposableStack();
   stack.defer(() => corpus.close());
   try {
-    const speaker = stack.use(await open(config, { readVariable, notice: (text) => listener({ kind: "notice", text }) }));
+    const speaker = stack.use(await open(config, { readVariable, notice }));
     const advisor = config.advisor === undefined ? undefined : await openEndpoint(config.advisor.policy, { seed: config.run.seed, readVariable });
     const sandbox = await openSandbox(config.sandbox);
     stack.defer(() => sandbox.close());

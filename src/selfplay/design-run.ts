@@ -7,6 +7,7 @@ import type { Spent } from "../policy/openai/spending.ts";
 import { storedEnvironments } from "../report/run-rows.ts";
 import { RunStore } from "../storage/run-store.ts";
 import { type AssembledDesign, assembleDesign } from "./assemble.ts";
+import { corpusProvenance, refuseOtherCorpus } from "./corpus.ts";
 import type { Listener } from "./events.ts";
 import { initialState } from "./state.ts";
 import { designSet } from "./window.ts";
@@ -27,7 +28,7 @@ interface Surroundings {
 export async function createDesigns(options: Surroundings & { readonly directory: string; readonly name: string; readonly loaded: LoadedConfig; readonly tasks: number; readonly provenance: Readonly<Record<string, unknown>> }): Promise<void> {
   const { directory, name, loaded, tasks, programVersion, provenance } = options;
   await using assembled = await assembleDesign(loaded.config, options);
-  const store = RunStore.create(directory, { name, programVersion, config: loaded.config, configDigest: loaded.digest, provenance: { ...provenance, sandbox: assembled.isolation, tasks } });
+  const store = RunStore.create(directory, { name, programVersion, config: loaded.config, configDigest: loaded.digest, provenance: { ...provenance, sandbox: assembled.isolation, corpus: corpusProvenance(assembled.parts.corpus), tasks } });
   await designRounds(store, { assembled, tasks }, options);
 }
 
@@ -37,6 +38,7 @@ export async function resumeDesigns(options: Surroundings & { readonly directory
   const { header, tasks } = readHeader(directory);
   if (tasks === undefined) throw new SpadeError("usage.resume", `${directory} is the record of a run, not of designs. Go on with it by: spade train --resume ${directory}`);
   await using assembled = await assembleDesign(resolveConfig(directory, header.config).config, options);
+  refuseOtherCorpus(assembled.parts.corpus, header.provenance);
   await designRounds(RunStore.open(directory, { programVersion }), { assembled, tasks }, options);
 }
 

@@ -1,7 +1,11 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { isAbsolute, join } from "node:path";
 import type { Renderer } from "../chat/renderer.ts";
 import type { Config } from "../config/schema.ts";
 import { monotonicClock } from "../core/clock.ts";
-import { invariant } from "../core/errors.ts";
+import { sha256 } from "../core/digest.ts";
+import { invariant, SpadeError } from "../core/errors.ts";
 import { deriveSeed } from "../core/seed.ts";
 import { EngineHost } from "../engine/engine.ts";
 import { HttpClient } from "../http/client.ts";
@@ -78,7 +82,8 @@ async function openTinker(config: Config, { readVariable, notice }: EngineSurrou
   invariant(config.policy.kind === "tinker", "a Tinker server is opened for its own configuration");
   const { baseUrl, model, apiKeyEnv, lora, contextLength, maxConcurrentSamples, chunk, requestTimeoutMs, operationTimeoutMs } = config.policy;
   const directory = packagePath(config.policy.tokenizer);
-  const { renderer, stopTokens, vocabularySize } = await openSpeech(directory);
+  const { renderer, stopTokens, vocabularySize, probe, digest } = await openSpeech(directory);
+  await compareDigests(digest, { directory, model });
   const seedOf = (purpose: string): number => deriveSeed(config.run.seed, "tinker", purpose);
   const credential = apiKeyEnv === undefined ? {} : { credential: { secret: readSecret(apiKeyEnv, readVariable), form: "x-api-key" as const } };
   const http = new HttpClient({ baseUrl, seed: seedOf("retries"), timeoutMs: requestTimeoutMs, ...credential });
@@ -90,6 +95,7 @@ async function openTinker(config: Config, { readVariable, notice }: EngineSurrou
     chunks: chunk,
     stopTokens,
     vocabularySize,
+    probe,
     maxPolicyLag: config.update.maxPolicyLag,
     allowSamplingMismatch: config.allowSamplingMismatch,
     maxConcurrentSamples,
@@ -97,4 +103,11 @@ async function openTinker(config: Config, { readVariable, notice }: EngineSurrou
   });
   const clipping = profile.clipsGradient ? [] : [`Note: a server of the profile ${config.policy.profile} does not clip gradients: update.optimiser.maxGradientNorm has no effect.`];
   return { policy: tinker.policy, trainer: tinker.trainer, renderer, directory, notes: clipping, [Symbol.asyncDispose]: () => tinker[Symbol.asyncDispose]() };
+}
+
+/** When the server was given a directory of this machine, the served model's tokenizer lies in it. @throws SpadeError policy.tokenizer when it is another one */
+async function compareDigests(digest: string, { directory, model }: { readonly directory: string; readonly model: string }): Promise<void> {
+  const path = join(model, "tokenizer.json");
+  if (!isAbsolute(model) || !existsSync(path) || sha256(await readFile(path, "utf8")) === digest) return;
+  throw new SpadeError("policy.tokenizer", `The tokenizer in ${directory} is not the served model's: it differs from ${path}. Set policy.tokenizer to ${model}.`, { details: { directory, model } });
 }
