@@ -2,16 +2,16 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { packagePath } from "../selfplay/paths.ts";
 import { testCache } from "../sandbox/test-sandbox.ts";
 import { checkDisk, checkIsolation, checkNode, diagnose, pinnedNodeVersion } from "./doctor.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "spade-doctor-"));
 afterAll(() => rmSync(directory, { recursive: true }));
-const model = packagePath("models/nano");
+const policies = [{ kind: "embedded", model: "models/nano", threads: 1 }] as const;
+const readVariable = (): undefined => undefined;
 
 test("a machine on which everything works", async () => {
-  const { findings, isolation } = await diagnose({ cacheDirectory: testCache, model, runs: join(directory, "not", "yet"), pinnedNode: pinnedNodeVersion() });
+  const { findings, isolation } = await diagnose({ cacheDirectory: testCache, policies, readVariable, runs: join(directory, "not", "yet"), pinnedNode: pinnedNodeVersion() });
   expect(findings.map(({ check }) => check)).toEqual(["node", "disk", "model", "image", "sandbox", "isolation"]);
   expect(findings.filter(({ status }) => status === "failed")).toEqual([]);
   expect(isolation).toMatchObject({ permissionMode: true, node: process.version });
@@ -20,7 +20,7 @@ test("a machine on which everything works", async () => {
 test("every failure has its advice", async () => {
   const file = join(directory, "file");
   writeFileSync(file, "");
-  const { findings, isolation } = await diagnose({ cacheDirectory: join(file, "cache"), model: directory, runs: directory, pinnedNode: "99.0.0" });
+  const { findings, isolation } = await diagnose({ cacheDirectory: join(file, "cache"), policies: [{ kind: "embedded", model: directory, threads: 1 }], readVariable, runs: directory, pinnedNode: "99.0.0" });
   const failed = findings.filter(({ status }) => status === "failed");
   expect(failed.map(({ check }) => check)).toEqual(["node", "model", "image"]);
   for (const { advice } of failed) expect(advice).toMatch(/\w/);
@@ -32,7 +32,7 @@ test("thresholds", () => {
   expect(checkNode("v26.9.0", "26.10.0").status).toBe("warning");
   expect(checkNode("v24.1.0", "26.10.0").status).toBe("failed");
   const gib = 2 ** 30;
-  expect([10 * gib, gib, gib / 10].map((free) => checkDisk("disk", "/", () => free).status)).toEqual(["ok", "warning", "failed"]);
+  expect([10 * gib, gib, gib / 10].map((free) => checkDisk("disk", "/", { free: () => free }).status)).toEqual(["ok", "warning", "failed"]);
   const isolation = { permissionMode: true, permissionGaps: [], diesWithParent: true, platform: "linux", arch: "x64", node: "v26", pyodide: "1", imageSha256: "" } as const;
   expect(checkIsolation({ ...isolation, bubblewrap: { active: true, path: "/usr/bin/bwrap" } }).status).toBe("ok");
   const gaps = checkIsolation({ ...isolation, permissionGaps: ["network"], bubblewrap: { active: true, path: "/usr/bin/bwrap" } });
