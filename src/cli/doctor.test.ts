@@ -1,9 +1,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
+import { loadConfig } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
+import { startServer, testModel } from "../policy/tinker/testing/connect.ts";
 import { testCache } from "../sandbox/test-sandbox.ts";
-import { checkDisk, checkIsolation, checkNode, diagnose, pinnedNodeVersion } from "./doctor.ts";
+import { checkDisk, checkIsolation, checkNode, checkPolicy, diagnose, pinnedNodeVersion } from "./doctor.ts";
+
+type TinkerConfig = Extract<Config["policy"], { kind: "tinker" }>;
 
 const directory = mkdtempSync(join(tmpdir(), "spade-doctor-"));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -38,4 +43,41 @@ test("thresholds", () => {
   const gaps = checkIsolation({ ...isolation, permissionGaps: ["network"], bubblewrap: { active: true, path: "/usr/bin/bwrap" } });
   expect(gaps).toMatchObject({ status: "warning", found: expect.stringContaining("without network") as string, advice: expect.stringContaining("network") as string });
   expect(checkIsolation({ ...isolation, bubblewrap: { active: false, reason: "because" } })).toMatchObject({ status: "warning", found: expect.stringContaining("because") as string });
+});
+
+describe("a Tinker server", () => {
+  const policyFor = (baseUrl: string, changes: Partial<TinkerConfig> = {}): TinkerConfig => {
+    const { policy } = loadConfig("paper-games-4b", { policy: { baseUrl, model: testModel, tokenizer: "models/nano", profile: "hosted", ...changes } }).config;
+    if (policy.kind !== "tinker") throw new Error("the preset is of another kind");
+    return policy;
+  };
+  const checks = async (policy: TinkerConfig, key?: string): Promise<Record<string, string>> => {
+    const findings = await checkPolicy(policy, () => key);
+    for (const { status, advice } of findings) expect(advice === undefined).toBe(status === "ok");
+    return Object.fromEntries(findings.map(({ check, status, found }) => [check, `${status}: ${found}`]));
+  };
+
+  test("that serves the model, with the key set", async () => {
+    await using server = await startServer();
+    const found = await checks(policyFor(server.baseUrl, { apiKeyEnv: "SOME_KEY" }), "tml-key");
+    expect(found["key"]).toBe("ok: SOME_KEY is set");
+    expect(found["model"]).toMatch(/^ok: tokenizer in models\/nano/);
+    expect(found["endpoint"]).toBe(`ok: ${server.baseUrl} serves ${testModel}, context 32`);
+    expect(server.count("create_session"), "nothing is begun").toBe(0);
+  });
+
+  test("that serves another model, with the key missing and a directory without tokenizer", async () => {
+    await using server = await startServer();
+    const found = await checks(policyFor(server.baseUrl, { apiKeyEnv: "SOME_KEY", tokenizer: directory }));
+    expect(found["key"]).toMatch(/^failed: .*SOME_KEY/);
+    expect(found["model"]).toMatch(/^failed: /);
+    expect((await checks(policyFor(server.baseUrl, { model: "another" })))["endpoint"]).toMatch(/^failed: .*serves tests\/tabular-12/);
+  });
+
+  test("that is not there is given up at once", async () => {
+    const server = await startServer();
+    const { baseUrl } = server;
+    await server[Symbol.asyncDispose]();
+    expect((await checks(policyFor(baseUrl)))["endpoint"]).toMatch(/^failed: /);
+  });
 });

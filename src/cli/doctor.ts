@@ -88,7 +88,8 @@ function freeBytes(directory: string): number {
   return bavail * bsize;
 }
 
-async function checkPolicy(policy: Config["policy"], readVariable: ReadVariable): Promise<Finding[]> {
+/** Checks what samples and learns: model files, or key, tokenizer and server. */
+export async function checkPolicy(policy: Config["policy"], readVariable: ReadVariable): Promise<Finding[]> {
   switch (policy.kind) {
     case "embedded":
       return [await checkModel(packagePath(policy.model))];
