@@ -11,6 +11,7 @@ import { measuredRates } from "../report/measured-rates.ts";
 import { type Amount, type Plan, planRun, type Rates, ratesSchema } from "../report/plan.ts";
 import { defaultCacheDirectory } from "../sandbox/image.ts";
 import { packagePath } from "../selfplay/paths.ts";
+import { readPrograms } from "../selfplay/pool-folder.ts";
 import { RunStore } from "../storage/run-store.ts";
 import { readAssignments } from "./assignments.ts";
 import type { Arguments, CommandSpec } from "./arguments.ts";
@@ -40,7 +41,9 @@ async function planAndCheck(args: Arguments): Promise<number> {
   const { source, config, digest } = loadConfig(args.required(0, "The preset or configuration file"), readAssignments("set", args.texts("set")));
   const rates = ratesOf(config, args);
   const suites = await Promise.all(config.evaluation.suites.map((directory) => loadSuite(packagePath(directory))));
-  const plan = planRun(config, rates, { evaluationPrograms: suites.reduce((sum, { programs }) => sum + programs.length, 0) });
+  const { environments } = config;
+  const pool = "path" in environments ? { pool: readPrograms(packagePath(environments.path)).length } : {};
+  const plan = planRun(config, rates, { evaluation: suites.reduce((sum, { programs }) => sum + programs.length, 0), ...pool });
   const diagnosis = args.flag("no-checks") ? undefined : await check(config, plan.recordBytes.expected);
   const notes = [...config.notes, ...samplingMismatches(config)];
   if (args.flag("json")) console.log(JSON.stringify({ source, configDigest: digest, notes, rates, plan, ...diagnosis }, null, 2));

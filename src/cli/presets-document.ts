@@ -79,11 +79,13 @@ const rows: readonly Row[] = [
   { what: "cap of the designer's weight", games: "50", toolUse: same, of: ({ update }) => update.designerWeightCap },
   { what: "temperature, top-p, top-k, designer", games: "0.6, 0.95, 20", toolUse: same, of: ({ design }) => sampling(design.sampling) },
   { what: "temperature, top-p, top-k, agent", games: "0.6, 0.95, 20", toolUse: same, of: ({ play }) => sampling(play.sampling) },
-  { what: "max tokens designer / agent / hint", games: "16,384 (8B: 20,000) / 8,192 / 4,096", toolUse: "16,384 / 8,192 / 2,048", of: ({ design, play }) => [design.sampling, play.sampling, design.hintSampling].map(({ maxTokens }) => maxTokens.toLocaleString("en")).join(" / ") },
+  { what: "max tokens designer / agent / hint", games: "16,384 (8B: 20,000) / 8,192 / 4,096", toolUse: "16,384 (8B: 20,000 in the released commands) / 8,192 / 2,048", of: ({ design, play }) => [design.sampling, play.sampling, design.hintSampling].map(({ maxTokens }) => maxTokens.toLocaleString("en")).join(" / ") },
+  { what: "temperature of hints", games: "0.3", toolUse: same, of: ({ design }) => design.hintSampling.temperature },
   { what: "turns, context", games: "25, 32,768", toolUse: same, of: ({ play }) => `${play.maxTurns}, ${play.contextLength.toLocaleString("en")}` },
   { what: "words of a document", games: "at most 6,000", toolUse: "at most 4,000", of: ({ corpus }) => `at most ${corpus.maxWords.toLocaleString("en")}` },
   { what: "documents", games: "10k mathematics, 5k science", toolUse: "15k code", of: ({ corpus }) => (corpus.paths.length === 0 ? "bundled; name yours in corpus.paths" : corpus.paths.join(", ")) },
   { what: "memory", games: "200", toolUse: same, of: ({ curriculum }) => curriculum.memorySize },
+  { what: "examples, good / to avoid, characters", games: "2 / 1, 2,000", toolUse: same, of: ({ design }) => `${design.positives} / ${design.negatives}, ${design.exampleMaxChars.toLocaleString("en")}` },
   { what: "designer's reward", games: "0.6 plateau(0.4, 0.6, 0.25) + 0.4 clip(regret / 0.15, 0, 1)", toolUse: same, of: blend },
   { what: "chance-corrected, stratified", games: "no, no", toolUse: same, of: ({ designerReward: spec }) => ("stratified" in spec ? `${yes(spec.chanceCorrected)}, ${yes(spec.stratified)}` : "") },
   { what: "time-out pays", games: "-0.5", toolUse: same, of: ({ designerReward }) => designerReward.timeoutReward },
@@ -161,8 +163,8 @@ const introduction = `# Presets
 Written by \`npx spade presets --markdown > docs/presets.md\`; a test compares the two. \`npx spade presets\` lists all names.
 
 The values of the paper (arXiv 2608.19197) stand beside those of the presets that follow it. Where the paper is silent, the column gives what
-its released commands say (top-p, top-k). What neither says is ours: 16 seeds with one play each, and the gates of [gates.md](gates.md)
-instead of its validation (gate \`novelty\` is off).
+its released code says (top-p, top-k, temperature of hints, examples, rates of \`learning-potential\`, the batch of \`adaptive-pool\`). What neither
+says is ours: 16 seeds with one play each, and the gates of [gates.md](gates.md) instead of its validation (gate \`novelty\` is off).
 
 These presets train on a Tinker server, which they leave to you to name, like the tokenizer:
 
@@ -183,12 +185,13 @@ configuration, for example \`--set 'designer.policy={"kind":"tinker", …}'\`; t
 const nanoText = `## The same on a CPU
 
 \`nano\` with the same changes. The fixed designer is the bundled model as it comes; the folder is \`environments/pool\`, six programs that take a
-difficulty. \`nano-frozen-pool\` is another control: a pool that the untrained policy designs itself.`;
+difficulty. \`nano-frozen-pool\` is another control: a pool that the untrained policy designs itself. The bundled model has never seen a request
+for a program without a document: \`nano-no-corpus\` measures that as well.`;
 
 const userText = `## Pools
 
 A pool is a folder of \`.py\` and \`.ts\` programs, read with its subfolders; a program's skill is the name of the folder it lies in. The gates judge
-all of them in iteration 0 (\`grounded\` and \`novelty\` compare with nothing and are off); the rest is dropped. There is no designer and no hint.
+all of them in iteration 0 (\`grounded\` is off, \`novelty\` compares with nothing); what they reject is dropped. There is no designer and no hint.
 
 A program takes a difficulty when it declares it on a line of its own, \`difficulty = 1\`: class attribute in Python, field in TypeScript.
 \`adaptiveFolder\` keeps a range of levels for each such program, at first the one written there. An iteration draws a level uniformly from it and

@@ -36,7 +36,7 @@ const rates: Rates = {
   agentSampledPrice: 10,
   trainedPrice: 100,
 };
-const plan = (changes: object = {}, given: Rates = rates, evaluationPrograms = 5) => planRun(config(changes), given, { evaluationPrograms });
+const plan = (changes: object = {}, given: Rates = rates, pool = 100) => planRun(config(changes), given, { evaluation: 5, pool });
 
 describe("self-play", () => {
   test("samples: 5 sets of 8 tasks, half of the candidates admitted, one retry", () => {
@@ -85,6 +85,8 @@ test("a folder needs no designer's rates and costs no design", () => {
   expect(unknown).toEqual([]);
   expect(samples).toMatchObject({ candidates: { expected: 0 }, "plain episodes": { expected: 480 }, "hint episodes": { expected: 0 } });
   expect(seconds.all.expected).toBeGreaterThan(0);
+  const { samples: few } = plan({ environments: { kind: "folder", path: "pool" } }, agents, 3);
+  expect(few["plain episodes"].expected, "a folder of fewer programs than are drawn").toBe(180);
 });
 
 test("a pool that is designed first: as many candidates as it takes", () => {

@@ -66,8 +66,16 @@ export interface Plan {
 
 type Known = (name: keyof Rates) => number;
 
-/** Computes a plan. `evaluationPrograms`: programs in all suites. */
-export function planRun(config: Config, rates: Rates, { evaluationPrograms }: { readonly evaluationPrograms: number }): Plan {
+/** Programs that a run finds in folders. */
+export interface Programs {
+  /** In all suites. */
+  readonly evaluation: number;
+  /** In the folder of a pool. */
+  readonly pool?: number;
+}
+
+/** Computes a plan. */
+export function planRun(config: Config, rates: Rates, programs: Programs): Plan {
   const unknown = new Set<string>();
   /** NaN spreads through all that depends on an unknown rate. */
   const known: Known = (name) => {
@@ -75,7 +83,7 @@ export function planRun(config: Config, rates: Rates, { evaluationPrograms }: { 
     if (value === undefined) unknown.add(name);
     return value ?? NaN;
   };
-  const samples = sampleCounts(config, known, evaluationPrograms);
+  const samples = sampleCounts(config, known, programs);
   const { tokens, stored } = tokenCounts(config, known, samples);
   const updates = config.run.iterations * config.update.updatesPerIteration;
   const seconds = times(config, known, samples, tokens);
@@ -120,7 +128,7 @@ function taskCount(config: Config, admittedPerTask: number): Amount {
   return amount(environments.size / admittedPerTask);
 }
 
-function sampleCounts(config: Config, known: Known, evaluationPrograms: number): Plan["samples"] {
+function sampleCounts(config: Config, known: Known, programs: Programs): Plan["samples"] {
   const { design, play, environments, run, evaluation } = config;
   const designs = environments.kind === "selfplay" || environments.kind === "frozenPool";
   const rejected = designs ? 1 - known("admittedShare") : NaN;
@@ -128,12 +136,13 @@ function sampleCounts(config: Config, known: Known, evaluationPrograms: number):
   const tasks = taskCount(config, admittedPerTask);
   const attempts = designs ? Array.from({ length: design.maxAttempts }, (_, i) => rejected ** i).reduce((sum, p) => sum + p, 0) : 0;
   const admitted = designs ? amount(expectedOf(tasks) * admittedPerTask, tasks.atMost) : amount(0, 0);
-  const perIteration = environments.kind === "selfplay" ? amount(expectedOf(admitted) / setCount(config) + config.curriculum.replays, design.tasksPerIteration + config.curriculum.replays) : amount(design.tasksPerIteration, design.tasksPerIteration);
+  const drawn = Math.min(design.tasksPerIteration, environments.kind === "frozenPool" ? environments.size : (programs.pool ?? Infinity));
+  const perIteration = environments.kind === "selfplay" ? amount(expectedOf(admitted) / setCount(config) + config.curriculum.replays, design.tasksPerIteration + config.curriculum.replays) : amount(drawn, drawn);
   const plain = run.iterations * play.seedsPerEnvironment * play.playsPerSeed;
   const hintPlays = play.seedsPerEnvironment * play.hintPlaysPerSeed;
   // A pool's environments are new in each iteration that draws them; those of a folder have no hint.
-  const hinted = environments.kind === "selfplay" ? admitted : environments.kind === "frozenPool" ? amount(run.iterations * design.tasksPerIteration, run.iterations * design.tasksPerIteration) : amount(0, 0);
-  const evaluated = evaluationCount(config) * evaluationPrograms * evaluation.seedsPerProgram * (evaluation.playsPerSeed + Number(evaluation.greedy));
+  const hinted = environments.kind === "selfplay" ? admitted : environments.kind === "frozenPool" ? amount(run.iterations * drawn, run.iterations * drawn) : amount(0, 0);
+  const evaluated = evaluationCount(config) * programs.evaluation * evaluation.seedsPerProgram * (evaluation.playsPerSeed + Number(evaluation.greedy));
   return {
     candidates: designs ? amount(expectedOf(tasks) * attempts, tasks.atMost === undefined ? undefined : tasks.atMost * design.maxAttempts) : amount(0, 0),
     admitted,
