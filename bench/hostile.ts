@@ -1,28 +1,31 @@
 /** Healthy episodes alone and beside hostile programs, for a while: speed, codes, lateness, records, growth, and what is left. Run it: `node bench/main.ts hostile`. */
 import { existsSync, readdirSync } from "node:fs";
+import { availableParallelism, loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { monotonicClock } from "../src/core/clock.ts";
 import { defaultCacheDirectory } from "../src/sandbox/image.ts";
 import { healthySource, type HostileFixture } from "../src/sandbox/fixtures.ts";
 import { openSandbox, type ObservedSandbox } from "../src/sandbox/pool.ts";
-import { residentBytesOf } from "../src/sandbox/processes.ts";
+import { processorMsOf, residentBytesOf } from "../src/sandbox/processes.ts";
 import type { ProgramHandle } from "../src/sandbox/sandbox.ts";
 import { descendantsOf, isRunning } from "../src/sandbox/test-processes.ts";
-import { openProgram } from "../src/sandbox/test-sandbox.ts";
+import { languageOf, openProgram } from "../src/sandbox/test-sandbox.ts";
 import { allHostile, hostileLimits, playHealthy, provoke, type Provoked } from "../src/sandbox/testing/hostile-play.ts";
 
-const usage = "node bench/main.ts hostile [--minutes 10] [--wall-ms 1000] [--only TEXT] [--json]";
+const usage = "node bench/main.ts hostile [--minutes 10] [--wall-ms 1000] [--plays 30] [--only TEXT] [--json]";
 const seeds = Array.from({ length: 25 }, (_, i) => i);
 const lanes = 2;
 /** A call may take this long beyond its wall limit. */
 const graceMs = 1000;
 const targetShare = 0.8;
 
-/** One pair: 50 healthy episodes alone, then beside a hostile program that is run again and again. */
+/** One pair: 50 healthy episodes at a time, again and again, alone, then beside a hostile program that is run again and again. */
 interface Pair {
   readonly name: string;
   readonly aloneMs: number;
   readonly besideMs: number;
+  /** Cores that parent and children took while alone. */
+  readonly coresAlone: number;
   readonly isSame: boolean;
   readonly provoked: readonly Provoked[];
 }
@@ -35,6 +38,12 @@ interface HostileReport {
   readonly kinds: number;
   readonly pairs: number;
   readonly hostileRuns: number;
+  /** Calls that were taken over by the lane of slow programs while they ran. */
+  readonly takenOver: number;
+  /** Of this machine, those that healthy episodes alone take when nobody else is here, and how many wait for them (load average of a minute, at the end). */
+  readonly cores: number;
+  readonly medianCoresAlone: number;
+  readonly load: number;
   readonly medianAloneMs: number;
   readonly medianBesideMs: number;
   /** Median over all pairs, and of the kind that slows most. */
@@ -52,33 +61,48 @@ interface HostileReport {
 
 interface Timed {
   readonly ms: number;
-  readonly records: string;
+  readonly cores: number;
+  /** One for each play of the 50 episodes. */
+  readonly records: ReadonlySet<string>;
 }
 
-async function timed(work: () => Promise<string[][][]>): Promise<Timed> {
-  const start = monotonicClock();
-  const records = JSON.stringify(await work());
-  return { ms: monotonicClock() - start, records };
+/** What is played: healthy programs, and how often in each half of a pair. */
+interface Field {
+  readonly sandbox: ObservedSandbox;
+  readonly handles: readonly ProgramHandle[];
+  readonly plays: number;
+}
+
+async function timed({ sandbox, handles, plays }: Field): Promise<Timed> {
+  const used = (): number => [process.pid, ...sandbox.pids()].reduce((sum, pid) => sum + processorMsOf(pid), 0);
+  const [start, before] = [monotonicClock(), used()];
+  const records = new Set<string>();
+  for (let i = 0; i < plays; i++) records.add(JSON.stringify(await playHealthy(handles, seeds)));
+  const ms = monotonicClock() - start;
+  return { ms, cores: (used() - before) / ms, records };
 }
 
 /** Both halves of a pair, in either order: a drift of the machine's speed falls on both alike. */
-async function pair(sandbox: ObservedSandbox, handles: readonly ProgramHandle[], fixture: HostileFixture, { lane, isAloneFirst }: { readonly lane: number; readonly isAloneFirst: boolean }): Promise<Pair> {
-  const playAlone = (): Promise<Timed> => timed(() => playHealthy(handles, seeds));
+async function pair(field: Field, fixture: HostileFixture, { lane, isAloneFirst }: { readonly lane: number; readonly isAloneFirst: boolean }): Promise<Pair> {
   const provoked: Provoked[] = [];
   const playBeside = async (): Promise<Timed> => {
     let isPlaying = true;
     const hostile = (async () => {
-      while (isPlaying) provoked.push(await provoke(sandbox, fixture, lane));
+      // Each time another program: nothing that is remembered of the last one helps.
+      while (isPlaying) provoked.push(await provoke(field.sandbox, { ...fixture, source: `${fixture.source}\n${languageOf(fixture.source) === "python" ? "#" : "//"} ${runs++}\n` }, lane));
     })();
-    const beside = await playAlone().finally(() => (isPlaying = false));
+    const beside = await timed(field).finally(() => (isPlaying = false));
     await hostile;
     return beside;
   };
-  const first = isAloneFirst ? await playAlone() : await playBeside();
-  const second = isAloneFirst ? await playBeside() : await playAlone();
+  const first = isAloneFirst ? await timed(field) : await playBeside();
+  const second = isAloneFirst ? await playBeside() : await timed(field);
   const [alone, beside] = isAloneFirst ? [first, second] : [second, first];
-  return { name: fixture.name, aloneMs: alone.ms, besideMs: beside.ms, isSame: alone.records === beside.records, provoked };
+  const isSame = new Set([...alone.records, ...beside.records]).size === 1;
+  return { name: fixture.name, aloneMs: alone.ms, besideMs: beside.ms, coresAlone: alone.cores, isSame, provoked };
 }
+
+let runs = 0;
 
 function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[values.length >> 1] ?? NaN;
@@ -102,7 +126,7 @@ function growthOf(samples: readonly number[]): number {
 }
 
 /** Runs rounds over all hostile programs until the time is over; without time, one round. */
-async function benchHostile(minutes: number, wallMsPerCall: number, kinds: readonly HostileFixture[]): Promise<HostileReport> {
+async function benchHostile({ minutes, wallMsPerCall, plays, kinds }: { readonly minutes: number; readonly wallMsPerCall: number; readonly plays: number; readonly kinds: readonly HostileFixture[] }): Promise<HostileReport> {
   const before = descendantsOf(process.pid);
   const filesBefore = leftovers();
   const sandbox = await openSandbox({ lanes, limits: { ...hostileLimits, wallMsPerCall } });
@@ -117,7 +141,7 @@ async function benchHostile(minutes: number, wallMsPerCall: number, kinds: reado
     for (let round = 0; round === 0 || (minutes > 0 && !isOver()); round++) {
       for (const [i, fixture] of kinds.entries()) {
         if (isOver()) break;
-        pairs.push(await pair(sandbox, handles, fixture, { lane: i % lanes, isAloneFirst: (i + round) % 2 === 0 }));
+        pairs.push(await pair({ sandbox, handles, plays }, fixture, { lane: i % lanes, isAloneFirst: (i + round) % 2 === 0 }));
         memory.push(memoryOf(sandbox));
       }
     }
@@ -130,6 +154,9 @@ async function benchHostile(minutes: number, wallMsPerCall: number, kinds: reado
     node: process.version,
     bubblewrap: sandbox.isolation.bubblewrap.active,
     ...summary(pairs, wallMsPerCall),
+    takenOver: sandbox.statistics().reduce((sum, lane) => sum + lane.takenOver, 0),
+    cores: availableParallelism(),
+    load: loadavg()[0] ?? NaN,
     parentGrowthMiB: growthOf(memory.map(({ parent }) => parent)),
     childrenGrowthMiB: growthOf(memory.map(({ children }) => children)),
     processesLeft: left.length,
@@ -143,7 +170,10 @@ function leftovers(): string[] {
   return existsSync(directory) ? readdirSync(directory).filter((name) => name.startsWith("progress-") || name.endsWith(".tmp")) : [];
 }
 
-function summary(pairs: readonly Pair[], wallMsPerCall: number): Omit<HostileReport, "minutes" | "node" | "bubblewrap" | "parentGrowthMiB" | "childrenGrowthMiB" | "processesLeft" | "filesLeft"> {
+/** What the pairs say. */
+type Summary = Omit<HostileReport, "minutes" | "node" | "bubblewrap" | "takenOver" | "cores" | "load" | "parentGrowthMiB" | "childrenGrowthMiB" | "processesLeft" | "filesLeft">;
+
+function summary(pairs: readonly Pair[], wallMsPerCall: number): Summary {
   const share = ({ aloneMs, besideMs }: Pair): number => aloneMs / besideMs;
   const names = [...new Set(pairs.map(({ name }) => name))];
   const byKind = names.map((name) => ({ name, share: median(pairs.filter((one) => one.name === name).map(share)) }));
@@ -153,6 +183,7 @@ function summary(pairs: readonly Pair[], wallMsPerCall: number): Omit<HostileRep
     kinds: names.length,
     pairs: pairs.length,
     hostileRuns: provoked.length,
+    medianCoresAlone: median(pairs.map(({ coresAlone }) => coresAlone)),
     medianAloneMs: median(pairs.map(({ aloneMs }) => aloneMs)),
     medianBesideMs: median(pairs.map(({ besideMs }) => besideMs)),
     medianShare: median(pairs.map(share)),
@@ -166,7 +197,7 @@ function summary(pairs: readonly Pair[], wallMsPerCall: number): Omit<HostileRep
 
 /** Measures and prints; exit code 1 when a record differs, a code is wrong or something is left. */
 export async function run(words: readonly string[]): Promise<void> {
-  const { values } = parseArgs({ args: [...words], options: { minutes: { type: "string", default: "10" }, "wall-ms": { type: "string", default: "1000" }, only: { type: "string", default: "" }, json: { type: "boolean", default: false }, help: { type: "boolean", default: false } } });
+  const { values } = parseArgs({ args: [...words], options: { minutes: { type: "string", default: "10" }, "wall-ms": { type: "string", default: "1000" }, plays: { type: "string", default: "30" }, only: { type: "string", default: "" }, json: { type: "boolean", default: false }, help: { type: "boolean", default: false } } });
   if (values.help) {
     console.log(`Usage: ${usage}`);
     return;
@@ -175,9 +206,11 @@ export async function run(words: readonly string[]): Promise<void> {
   if (!(minutes >= 0)) throw new TypeError(`--minutes must be a number of at least 0, where 0 is one round (got "${values.minutes}"). Usage: ${usage}`);
   const wallMs = Number(values["wall-ms"]);
   if (!Number.isInteger(wallMs) || wallMs < 1) throw new TypeError(`--wall-ms must be a whole number of milliseconds of at least 1, the limit of one call (got "${values["wall-ms"]}"). Usage: ${usage}`);
+  const plays = Number(values.plays);
+  if (!Number.isInteger(plays) || plays < 1) throw new TypeError(`--plays must be a whole number of at least 1, how often the 50 healthy episodes are played in each half of a pair (got "${values.plays}"). Usage: ${usage}`);
   const kinds = allHostile.filter(({ name }) => name.includes(values.only));
   if (kinds.length === 0) throw new TypeError(`--only "${values.only}" is part of no program's name. Usage: ${usage}`);
-  const report = await benchHostile(minutes, wallMs, kinds);
+  const report = await benchHostile({ minutes, wallMsPerCall: wallMs, plays, kinds });
   console.log(values.json ? JSON.stringify(report) : describe(report));
   if (report.differingRecords.length + report.wrongCodes.length + report.processesLeft + report.filesLeft > 0) process.exitCode = 1;
 }
@@ -187,6 +220,7 @@ function describe(report: HostileReport): string {
   return [
     `${report.kinds} kinds of hostile programs, ${report.hostileRuns} runs, beside 50 healthy episodes on ${lanes} lanes; ${report.pairs} pairs in ${report.minutes === 0 ? "one round" : `${report.minutes} minutes`}, Node ${report.node}, ${report.bubblewrap ? "inside" : "without"} bubblewrap`,
     `healthy episodes, median: ${report.medianAloneMs.toFixed(0)} ms alone, ${report.medianBesideMs.toFixed(0)} ms beside; median share of the speed alone ${report.medianShare.toFixed(2)} (target ${targetShare})`,
+    `${report.cores} cores, load ${report.load.toFixed(1)}; healthy episodes alone took ${report.medianCoresAlone.toFixed(2)} of them; ${report.takenOver} calls were taken over by the lane of slow programs`,
     `slowed most by: ${report.lowestKind.name}, share ${report.lowestKind.share.toFixed(2)}`,
     `slowest hostile call: ${report.slowestCallMs.toFixed(0)} ms; later than its limit + 1 s: ${list(report.late)}`,
     `wrong codes: ${list(report.wrongCodes)}`,

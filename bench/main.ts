@@ -1,5 +1,6 @@
 /** Runs one benchmark or study by name; each file of this folder is one, with `run(words)`. */
 const benchmarks: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<{ readonly run: (words: readonly string[]) => unknown }> }>> = {
+  corpus: { summary: "a corpus of a million documents in every container: rate of indexing, latency of draws, memory, size of the index", load: () => import("./corpus.ts") },
   determinism: { summary: "random cases played alone, interleaved, forked, restored and in other children: differing bytes, and a digest", load: () => import("./determinism.ts") },
   engine: { summary: "training and sampling tokens/s of the nano model, beside ONNX Runtime's GEMM rate on the same shapes", load: () => import("./engine.ts") },
   hostile: { summary: "50 healthy episodes alone and beside hostile programs: speed, codes, lateness, growth, what is left", load: () => import("./hostile.ts") },

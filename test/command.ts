@@ -16,6 +16,7 @@ const main = join(packageRoot, "src/cli/main.ts");
 export interface Finished {
   /** Exit code; absent when a signal ended it. */
   readonly code: number | undefined;
+  readonly signal?: NodeJS.Signals;
   readonly stdout: string;
   readonly stderr: string;
 }
@@ -87,11 +88,14 @@ export async function killAt(words: readonly string[], isMoment: (event: RunEven
   return { events, descendants };
 }
 
-/** Runs `spade train --json` and sends it a signal at its first event. */
-export async function signalAtStart(words: readonly string[], signal: NodeJS.Signals): Promise<Finished> {
+/** Runs `spade train --json` and sends it a signal at the first event that `isMoment` accepts. */
+export async function signalAt(words: readonly string[], signal: NodeJS.Signals, isMoment: (event: RunEvent) => boolean): Promise<Finished> {
   const child = spawn(process.execPath, [main, "train", ...words, "--json"], { cwd: packageRoot, stdio: ["ignore", "pipe", "pipe"] });
-  child.stdout.once("data", () => child.kill(signal));
-  return await finish(child);
+  const ended = finish(child);
+  for await (const line of createInterface({ input: child.stdout })) {
+    if (!child.killed && isMoment(JSON.parse(line) as RunEvent)) child.kill(signal);
+  }
+  return await ended;
 }
 
 function finish(child: ChildProcess): Promise<Finished> {
@@ -100,6 +104,6 @@ function finish(child: ChildProcess): Promise<Finished> {
   child.stderr?.on("data", (chunk: Buffer) => (stderr += chunk.toString("utf8")));
   return new Promise((resolve, reject) => {
     child.once("error", reject);
-    child.once("close", (code) => resolve({ code: code ?? undefined, stdout, stderr }));
+    child.once("close", (code, signal) => resolve({ code: code ?? undefined, ...(signal === null ? {} : { signal }), stdout, stderr }));
   });
 }

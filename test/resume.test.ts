@@ -7,7 +7,7 @@ import { loadConfig } from "../src/config/load.ts";
 import type { RunEvent, Stage } from "../src/selfplay/events.ts";
 import { RunStore } from "../src/storage/run-store.ts";
 import { descendantsOf, isRunning } from "../src/sandbox/test-processes.ts";
-import { copyRun, digestOf, eventsOf, killAt, packageRoot, signalAtStart, spade, workDirectory, writeConfig } from "./command.ts";
+import { copyRun, digestOf, eventsOf, killAt, packageRoot, signalAt, spade, workDirectory, writeConfig } from "./command.ts";
 
 vi.setConfig({ testTimeout: 180_000 });
 const { path, remove } = workDirectory();
@@ -81,11 +81,11 @@ test("killed before anything is committed: configuration and digest are there al
   await resumes(run);
 });
 
-test("Ctrl-C ends a run at once and says how to go on", async () => {
-  const run = path("interrupted");
-  const { code, stderr } = await signalAtStart([config, "--out", run], "SIGINT");
-  expect(code).toBe(130);
-  expect(stderr).toContain(`--resume ${run}`);
+test.each(["evaluate", "update"] as const)("Ctrl-C in the stage %s ends a run at once and says how to go on", async (stage) => {
+  const run = path(`interrupted-${stage}`);
+  const { signal, stderr } = await signalAt([config, "--out", run], "SIGINT", during(stage, stage === "evaluate" ? 0 : 1));
+  expect(signal).toBe("SIGINT");
+  expect(stderr.trim(), "nothing but the advice").toBe(`Interrupted; nothing recorded is lost. Go on with: npm run spade -- train --resume ${run}`);
   await resumes(run);
 });
 

@@ -1,5 +1,6 @@
 import type { CommandSpec } from "./arguments.ts";
 import { chatCommand } from "./chat-command.ts";
+import { corpusCommand } from "./corpus-command.ts";
 import { doctorCommand } from "./doctor-command.ts";
 import { environmentCommand } from "./environment-command.ts";
 import { evaluateCommand } from "./evaluate-command.ts";
@@ -10,4 +11,4 @@ import { runsCommand } from "./runs-command.ts";
 import { trainCommand } from "./train-command.ts";
 
 /** All commands, in the order in which `--help` lists them. */
-export const commands: readonly CommandSpec[] = [trainCommand, presetsCommand, planCommand, evaluateCommand, runsCommand, environmentCommand, gateCommand, chatCommand, doctorCommand];
+export const commands: readonly CommandSpec[] = [trainCommand, presetsCommand, planCommand, evaluateCommand, runsCommand, environmentCommand, gateCommand, chatCommand, corpusCommand, doctorCommand];

@@ -86,13 +86,16 @@ function freeDirectory(name: string): string {
   }
 }
 
-/** Ctrl-C ends the process at once: everything committed is safe, and the iteration under way is made again. */
+/**
+ * Ctrl-C ends the process at once: everything committed is safe, and the iteration under way is made again. It ends by the signal itself
+ * (a shell reports 130): an orderly exit would wait for the engine's thread, which aborts if it is stopped in the middle of a step.
+ */
 function interruptible(directory: string): void {
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, () => {
       const advice = existsSync(directory) ? `nothing recorded is lost. Go on with: npm run spade -- train --resume ${directory}` : "nothing was recorded yet.";
       process.stderr.write(`\nInterrupted; ${advice}\n`);
-      process.exit(130);
+      process.kill(process.pid, signal);
     });
   }
 }

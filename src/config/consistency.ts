@@ -9,7 +9,12 @@ export interface Contradiction {
 
 /** Contradictions that no single field shows; empty when the configuration is consistent. */
 export function contradictions(config: Config): readonly Contradiction[] {
-  return [...designContradictions(config), ...rewardContradictions(config), ...engineContradictions(config)];
+  return [...designContradictions(config), ...rewardContradictions(config), ...engineContradictions(config), ...corpusContradictions(config)];
+}
+
+function corpusContradictions({ corpus: { keep } }: Config): readonly Contradiction[] {
+  const limits = [["Words", keep.minWords, keep.maxWords], ["Characters", keep.minCharacters, keep.maxCharacters]] as const;
+  return limits.flatMap(([unit, least, most = Infinity]) => (least <= most ? [] : [{ path: `corpus.keep.min${unit}`, message: `is ${least}, above corpus.keep.max${unit} ${most}: no document could be kept` }]));
 }
 
 /** What the losses of Tinker servers lack. */

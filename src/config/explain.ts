@@ -32,13 +32,15 @@ function pathOf(path: readonly PropertyKey[]): string {
 interface SchemaNode {
   readonly properties?: Readonly<Record<string, SchemaNode>>;
   readonly oneOf?: readonly SchemaNode[];
+  /** Of a list: what each item is. */
+  readonly items?: SchemaNode;
 }
 
 /** Keys that an object at `path` may have, over all variants there. */
 function keysAt(path: readonly PropertyKey[]): readonly string[] {
   let nodes: readonly SchemaNode[] = [z.toJSONSchema(configSchema, { io: "input" }) as SchemaNode];
   for (const key of path) {
-    nodes = variants(nodes).flatMap((node) => node.properties?.[String(key)] ?? []);
+    nodes = variants(nodes).flatMap((node) => (typeof key === "number" ? node.items : node.properties?.[String(key)]) ?? []);
   }
   return [...new Set(variants(nodes).flatMap((node) => Object.keys(node.properties ?? {})))];
 }

@@ -77,6 +77,8 @@ describe("errors", () => {
     ["a misspelt section", { plays: {} }, "config.unknownKey", 'Did you mean "play"?'],
     ["a key of another variant", { designerReward: { kind: "regret", plateauWeight: 1 } }, "config.unknownKey", '"designerReward.plateauWeight"'],
     ["a key like nothing known", { update: { quux: 1 } }, "config.unknownKey", "Known here: loss, optimiser"],
+    ["a misspelt key in a list", { corpus: { sources: [{ path: "a", samples: 3 }] } }, "config.unknownKey", 'Did you mean "corpus.sources.0.sample"?'],
+    ["lengths that no document has", { corpus: { keep: { minWords: 5, maxWords: 4 } } }, "config.invalid", "corpus.keep.minWords is 5, above corpus.keep.maxWords 4"],
     ["a wrong type", { run: { iterations: "ten" } }, "config.invalid", "run.iterations is wrong"],
     ["an unknown kind", { designerReward: { kind: "novelty" } }, "config.invalid", "designerReward.kind"],
     ["one checkpoint", { storage: { keepCheckpoints: 1 } }, "config.invalid", "storage.keepCheckpoints"],

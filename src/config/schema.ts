@@ -5,6 +5,7 @@ import { gatesSchema } from "./gates-schema.ts";
 
 const count = z.int().min(1);
 const share = z.number().min(0).max(1);
+const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "it is the name of an environment variable, never the key itself");
 
 /** Says what a key without default is for when it is missing. */
 const missing = (what: string) => ({ error: ({ input }: { readonly input?: unknown }) => (input === undefined ? `missing: ${what}` : undefined) });
@@ -42,7 +43,7 @@ const policyKinds = [
     /** Which server it is: what differs between servers follows from it. */
     profile: z.enum(["hosted", "skyrl-jax", "skyrl-jax-0.3", "skyrl-torch", "tuft", "hatchery"], missing("which server it is, for example --set policy.profile=skyrl-jax (docs/engines.md)")),
     /** Name of the environment variable that holds the API key; absent: none is sent. The key itself is nowhere in the record. */
-    apiKeyEnv: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "it is the name of an environment variable, never the key itself").exactOptional(),
+    apiKeyEnv: variableName.exactOptional(),
     lora: z
       .strictObject({
         rank: count.default(32),
@@ -67,11 +68,44 @@ const policyKinds = [
 /** How a policy is spoken to: `compact` for the bundled nano policy, `full` for models that follow instructions. */
 const promptsSchema = z.enum(["compact", "full"]);
 
+/** One source of grounding documents. */
+export const corpusSourceSchema = z.strictObject({
+  /** A file or folder, the address of a Parquet file, or `hf://datasets/OWNER/NAME@COMMIT/PREFIX`; see docs/corpora.md. */
+  path: z.string().min(1),
+  /** Fields (columns) that may hold the text: the first with any words is it. */
+  textFields: z.array(z.string().min(1)).min(1).default(["text", "orig_doc"]),
+  /** Field (column) of the document's id; empty: documents are named by their text. */
+  idField: z.string().default("id"),
+  /** Documents taken from it by lot; absent: all. */
+  sample: count.exactOptional(),
+});
+
 const corpusSchema = z.strictObject({
-  /** JSONL files; empty: the bundled corpus. */
+  /** Sources that need no more than a path. Paths and sources both empty: the bundled corpus. */
   paths: z.array(z.string().min(1)).default([]),
+  /** Sources after those of `paths`. */
+  sources: z.array(corpusSourceSchema).default([]),
+  /** Of the lots of `sample`: runs of different seeds have the same documents, in another order. */
+  sampleSeed: z.int().min(0).max(0xffffffff).default(1),
+  /** Documents of other lengths are passed over. */
+  keep: z
+    .strictObject({
+      minWords: z.int().min(0).default(0),
+      maxWords: count.exactOptional(),
+      minCharacters: z.int().min(0).default(0),
+      maxCharacters: count.exactOptional(),
+    })
+    .prefault({}),
   /** Longer documents are cut after this many words. */
   maxWords: count.default(200),
+  huggingFace: z
+    .strictObject({
+      /** Where `hf://` leads; a mirror speaks the same API. */
+      endpoint: z.url({ protocol: /^https?$/ }).default("https://huggingface.co"),
+      /** Name of the environment variable that holds the token; absent: none is sent. */
+      apiKeyEnv: variableName.exactOptional(),
+    })
+    .prefault({}),
 });
 
 /** Who writes programs and hints. */

@@ -29,7 +29,7 @@ export interface DesignTask {
 }
 
 /** Stands for the document of a task that has none. */
-export const noDocument = { id: "none", text: "" } as const;
+export const noDocument = { id: "none", text: "", source: {} } as const;
 
 /** A past environment shown to the designer. */
 export interface DesignExample {

@@ -4,6 +4,7 @@ import { basename, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { bundledCorpus, manifestPaths, openCorpus } from "./corpus.ts";
 import { firstWords } from "./record.ts";
+import { corpusOptions, sourceOf } from "./testing/containers.ts";
 
 const root = mkdtempSync(join(tmpdir(), "spade-corpus-"));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -15,18 +16,19 @@ function file(content: string | Uint8Array): string {
   return path;
 }
 
-const options = { maxWords: 100 };
+const options = corpusOptions(join(root, "cache"), { maxWords: 100 });
+const open = (paths: readonly string[], changes: Partial<typeof options> = {}) => openCorpus(paths.map((path) => sourceOf(path)), { ...options, ...changes });
 const line = (record: unknown) => `${JSON.stringify(record)}\n`;
 
 test("documents keep text, id and metadata, whatever the line breaks", async () => {
   const first = file(`${line({ id: "one", text: "Ünïcode 🌊 text", topic: "t" }).trim()}\r\n${line({ orig_doc: "second" })}`);
   const second = file(JSON.stringify({ text: "no final newline" }));
-  const corpus = await openCorpus([first, second], options);
+  const corpus = await open([first, second]);
   expect(corpus.size).toBe(3);
   expect(corpus.document(0)).toEqual({ id: "one", text: "Ünïcode 🌊 text", source: { topic: "t", file: basename(first), line: 1 } });
   expect(corpus.document(1)).toMatchObject({ text: "second", source: { file: basename(first), line: 2 } });
   expect(corpus.document(2).text).toBe("no final newline");
-  const reversed = await openCorpus([second, first], options);
+  const reversed = await open([second, first]);
   expect(reversed.document(0).id).toBe(corpus.document(2).id);
   corpus.close();
   reversed.close();
@@ -34,7 +36,7 @@ test("documents keep text, id and metadata, whatever the line breaks", async () 
 
 test("lines longer than a read chunk are indexed right", async () => {
   const long = Array.from({ length: 5 }, (_, i) => ({ text: `${i} ${"word ".repeat(30_000)}${i}` }));
-  const corpus = await openCorpus([file(long.map(line).join(""))], { maxWords: 1e9 });
+  const corpus = await open([file(long.map(line).join(""))], { maxWords: 1e9 });
   long.forEach((record, i) => expect(corpus.document(i).text).toBe(record.text));
   corpus.close();
 });
@@ -45,7 +47,7 @@ test("documents are cut to whole words", () => {
 });
 
 test("draws are seeded, and repeat no document before all were drawn", async () => {
-  const corpus = await openCorpus([file(Array.from({ length: 12 }, (_, i) => line({ text: `document ${i}` })).join(""))], options);
+  const corpus = await open([file(Array.from({ length: 12 }, (_, i) => line({ text: `document ${i}` })).join(""))]);
   const draws = (seed: number) => Array.from({ length: 8 }, (_, i) => corpus.draw({ seed, iteration: Math.floor(i / 4), index: i % 4, perIteration: 4 }).id);
   const epoch = (seed: number, from: number) =>
     Array.from({ length: 3 }, (_, iteration) => [0, 1, 2, 3].map((index) => corpus.draw({ seed, iteration: from + iteration, index, perIteration: 4 }).id)).flat();
@@ -71,22 +73,22 @@ describe("bad input names the file, the line and the remedy", () => {
   ];
   test.each(cases)("%s", async (_name, content, number, finding) => {
     const path = file(content);
-    const error: unknown = await openCorpus([path], options).catch((reason: unknown) => reason);
+    const error: unknown = await open([path]).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: "corpus.line", details: { path, line: number } });
     expect(String(error)).toContain(finding);
     expect(String(error)).toContain(`Line ${number} of the corpus file ${path}`);
   });
 
   test("a missing file, a directory, an empty corpus, a broken manifest", async () => {
-    await expect(openCorpus([join(root, "none")], options)).rejects.toMatchObject({ code: "corpus.file" });
-    await expect(openCorpus([root], options)).rejects.toMatchObject({ code: "corpus.file" });
-    await expect(openCorpus([file("")], options)).rejects.toMatchObject({ code: "corpus.empty" });
+    await expect(open([join(root, "none")])).rejects.toMatchObject({ code: "corpus.file" });
+    await expect(open([mkdtempSync(join(root, "folder-"))])).rejects.toMatchObject({ code: "corpus.file" });
+    await expect(open([file("")])).rejects.toMatchObject({ code: "corpus.empty" });
     expect(() => manifestPaths(file("{}"))).toThrow(expect.objectContaining({ code: "corpus.file" }) as Error);
   });
 });
 
 test("the bundled corpus opens", async () => {
-  const corpus = await openCorpus(bundledCorpus(), { maxWords: 200 });
+  const corpus = await open(bundledCorpus(), { maxWords: 200 });
   expect(corpus.size).toBeGreaterThanOrEqual(500);
   corpus.close();
 });

@@ -2,81 +2,88 @@ import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { SpadeError, invariant, messageOf } from "../core/errors.ts";
-import { Rng, deriveSeed } from "../core/seed.ts";
-import { readLines } from "./line-index.ts";
-import { firstWords, lineError, parseRecord } from "./record.ts";
-import type { Document } from "./record.ts";
+import { openIndex, type CorpusSource, type IndexOptions } from "./build.ts";
+import { placeOf, textHash, type Counts, type IndexedDocument, type LengthSummary } from "./document-index.ts";
+import { documentOf, parseLine, textEntry, type Document, type Entry, type Fields, type Place } from "./record.ts";
+import { epochPositions, type Draw } from "./sampling.ts";
 
-/** Names one draw: the `index`-th design task of an iteration with `perIteration` tasks. */
-export interface Draw {
-  readonly seed: number;
-  readonly iteration: number;
-  readonly index: number;
-  readonly perIteration: number;
-}
-
-/** Documents on disk; only their places are in memory. */
+/** Documents on disk, whatever holds them; even their places are on disk. */
 export interface Corpus {
   /** Number of documents. */
   readonly size: number;
-  /** The document at a position, in order of files and lines, cut to `maxWords`. @throws corpus.line when the file changed since it was opened */
+  /** SHA-256 over the digests of all texts in order: the same whichever container holds them. */
+  readonly digest: string;
+  readonly counts: Counts;
+  /** The document at a position, in order of sources and rows (of a sampled source: in the order of the lot), cut to `maxWords`. @throws corpus.changed */
   document(position: number): Document;
-  /** The document of a draw: equal draws give equal documents, and every document is drawn once before any is drawn again. */
+  /** The document of a draw: equal draws give equal documents, and every document is drawn once before any is drawn again. @throws corpus.changed */
   draw(draw: Draw): Document;
+  /** Lengths of the uncut documents. */
+  lengths(): LengthSummary;
   close(): void;
 }
 
-interface Place {
-  readonly file: number;
-  readonly line: number;
-  readonly start: number;
-  readonly bytes: number;
+/** How a corpus is read. */
+export interface CorpusOptions extends IndexOptions {
+  /** Longer documents are cut after this many words. */
+  readonly maxWords: number;
 }
 
 /**
- * Opens JSONL files, checking every line in one streaming pass; nothing but the lines' places stays in memory.
- * @throws corpus.file, corpus.line, corpus.empty
+ * Opens a corpus: uses its index, else reads its sources once in a stream, checks every row that it needs, and makes the index.
+ * Documents of compressed and of Parquet files are copied into the index; of plain files it holds the places only.
+ * @throws corpus.*
  */
-export async function openCorpus(paths: readonly string[], options: { readonly maxWords: number }): Promise<Corpus> {
-  const places = await indexFiles(paths);
-  if (places.length === 0) throw new SpadeError("corpus.empty", `The corpus (${paths.join(", ") || "no files"}) holds no document. Name at least one JSONL file in corpus.paths.`);
-  const descriptors = paths.map((path) => openSync(path, "r"));
-  const document = (position: number): Document => {
-    const place = places[position];
-    invariant(place !== undefined, `a corpus position lies in [0, ${places.length}) (got ${position})`);
-    const content = Buffer.alloc(place.bytes);
-    readSync(descriptors[place.file] ?? -1, content, 0, place.bytes, place.start);
-    const parsed = parseRecord(content, { path: paths[place.file] ?? "", line: place.line });
-    return { ...parsed, text: firstWords(parsed.text, options.maxWords) };
-  };
-  const positionOf = epochPositions(places.length);
-  return { size: places.length, document, draw: (draw) => document(positionOf(draw)), close: () => descriptors.forEach(closeSync) };
-}
-
-async function indexFiles(paths: readonly string[]): Promise<readonly Place[]> {
-  const places: Place[] = [];
-  const ids = new Set<string>();
-  for (const [file, path] of paths.entries()) {
-    for await (const { number: line, start, bytes, content } of readLines(path)) {
-      const { id } = parseRecord(content, { path, line });
-      if (ids.has(id)) throw lineError({ path, line }, `its id or text (${id}) occurs twice in the corpus`);
-      ids.add(id);
-      places.push({ file, line, start, bytes });
-    }
+export async function openCorpus(sources: readonly CorpusSource[], options: CorpusOptions): Promise<Corpus> {
+  const index = await openIndex(sources, options);
+  const { counts, digest } = index.header;
+  if (counts.documents === 0) {
+    index.close();
+    throw emptyCorpus(sources, counts);
   }
-  return places;
+  const document = (position: number): Document => {
+    const found = index.at(position);
+    const fields = sources[found.source];
+    invariant(fields !== undefined, "the index of a corpus knows its sources only");
+    const place = placeOf(found);
+    return documentOf(readEntry(found, place, fields), place, options.maxWords);
+  };
+  const positionOf = epochPositions(counts.documents);
+  return { size: counts.documents, digest, counts, document, draw: (draw) => document(positionOf(draw)), lengths: () => index.lengths(), close: () => index.close() };
 }
 
-/** Draws without replacement: the n-th draw of a run is the n-th place of an endless row of shuffles, each named by its epoch. */
-function epochPositions(size: number): (draw: Draw) => number {
-  let cached: { readonly name: string; readonly order: readonly number[] } | undefined;
-  return ({ seed, iteration, index, perIteration }) => {
-    const count = iteration * perIteration + index;
-    const epoch = Math.floor(count / size);
-    const name = `${seed}/${epoch}`;
-    if (cached?.name !== name) cached = { name, order: new Rng(deriveSeed(seed, "corpus", epoch)).shuffle(Array.from({ length: size }, (_, i) => i)) };
-    return cached.order[count % size] ?? 0;
-  };
+function emptyCorpus(sources: readonly CorpusSource[], { rows, outsideLimits }: Counts): SpadeError {
+  const names = sources.map(({ path }) => path).join(", ") || "no files";
+  const remedy = outsideLimits > 0 ? `All its ${rows} rows are outside the length limits: widen corpus.keep.` : "Name at least one document in corpus.paths or corpus.sources.";
+  return new SpadeError("corpus.empty", `The corpus (${names}) holds no document. ${remedy}`);
+}
+
+/** Reads a document where the index says it is, and makes sure that it is the one that was indexed. */
+function readEntry({ record, kind, start, bytes, hash }: IndexedDocument, place: Place, fields: Fields): Entry {
+  let entry: Entry;
+  try {
+    const content = record ?? readAt(place.path, start, bytes);
+    entry = kind === "text" ? textEntry(content, place) : parseLine(content, fields, place);
+  } catch (cause) {
+    throw changed(place, messageOf(cause), cause);
+  }
+  if (textHash(entry.text) !== hash) throw changed(place, "it holds another text");
+  return entry;
+}
+
+function readAt(path: string, start: number, bytes: number): Uint8Array {
+  const file = openSync(path, "r");
+  try {
+    const content = Buffer.alloc(bytes);
+    return content.subarray(0, readSync(file, content, 0, bytes, start));
+  } finally {
+    closeSync(file);
+  }
+}
+
+function changed({ path, ...position }: Place, finding: string, cause?: unknown): SpadeError {
+  const where = position.line === undefined ? "" : ` (line ${position.line})`;
+  return new SpadeError("corpus.changed", `The corpus file ${path}${where} changed after it was indexed: ${finding}. Put the file back as it was and resume, or start a new run.`, { details: { path, ...position }, cause });
 }
 
 const manifestSchema = z.looseObject({ files: z.array(z.looseObject({ file: z.string() })).min(1) });

@@ -17,6 +17,8 @@ export interface HttpClientOptions {
   readonly retry?: Partial<RetryPolicy>;
   /** A longer answer is an error. */
   readonly maxResponseBytes?: number;
+  /** Go where the server points, without the bearer key when that is another host. Default: redirects are errors. */
+  readonly followRedirects?: boolean;
   /** Seed of the jitter of delays. */
   readonly seed: number;
   readonly clock?: Clock;
@@ -34,6 +36,8 @@ export interface HttpRequest {
   /** Default: `always`. */
   readonly repeat?: Repeat;
   readonly timeoutMs?: number;
+  /** Default: the client's. */
+  readonly maxResponseBytes?: number;
   readonly signal?: AbortSignal;
   /** Told about each failed attempt that will be repeated. */
   readonly onFailure?: (failure: HttpFailure) => void;
@@ -55,7 +59,7 @@ export function jsonBody(value: unknown): { readonly bytes: Uint8Array<ArrayBuff
 
 /**
  * A small HTTP client for model servers: time limits, repetition with backoff, keys that show nowhere, errors with a remedy.
- * Redirects are not followed. All methods throw SpadeError `http.<kind>` whose details are an `HttpFailure`.
+ * Redirects are not followed unless asked for. All methods throw SpadeError `http.<kind>` whose details are an `HttpFailure`.
  */
 export class HttpClient {
   readonly baseUrl: string;
@@ -112,7 +116,7 @@ export class HttpClient {
     const timeout = AbortSignal.timeout(timeoutMs);
     const signal = request.signal === undefined ? timeout : AbortSignal.any([request.signal, timeout]);
     try {
-      const response = await fetch(this.baseUrl + request.path, { method: request.method, headers: this.#headers(request), redirect: "manual", signal, ...(request.body === undefined ? {} : { body: request.body.bytes }) });
+      const response = await fetch(this.baseUrl + request.path, { method: request.method, headers: this.#headers(request), redirect: this.#options.followRedirects === true ? "follow" : "manual", signal, ...(request.body === undefined ? {} : { body: request.body.bytes }) });
       const bytes = await this.#read(request, response, attempts);
       if (!response.ok) throw this.#statusError(request, response, bytes, attempts);
       return { status: response.status, headers: response.headers, bytes };
@@ -125,7 +129,7 @@ export class HttpClient {
   }
 
   async #read(request: HttpRequest, response: Response, attempts: number): Promise<Uint8Array> {
-    const most = this.#options.maxResponseBytes ?? 2 ** 30;
+    const most = request.maxResponseBytes ?? this.#options.maxResponseBytes ?? 2 ** 30;
     const parts: Uint8Array[] = [];
     let length = 0;
     const body: AsyncIterable<Uint8Array> | readonly Uint8Array[] = response.body ?? [];

@@ -12,7 +12,7 @@ import { killGraceMs, residentOverheadBytes } from "./limits.ts";
 import type { Reply, Request } from "./messages.ts";
 import type { GuestFailureCode, Limits } from "./sandbox.ts";
 import type { BubblewrapState } from "./second-layer.ts";
-import { residentBytesOf } from "./processes.ts";
+import { processorMsOf, residentBytesOf } from "./processes.ts";
 
 /** The end of a child in the middle of a request: which item it was running and what that means for it. */
 export class ChildDeath extends Error {
@@ -31,7 +31,7 @@ interface Pending {
 }
 
 const here = dirname(fileURLToPath(import.meta.url));
-const pollMs = 50;
+const pollMs = 25;
 const maxFrameBytes = 64 * 2 ** 20;
 const living = new Set<Child>();
 
@@ -107,13 +107,18 @@ export class Child {
     return this.process.pid;
   }
 
-  /** One request. @throws ChildDeath when the child hung, grew or died; it is dead then. */
-  async request(request: Request): Promise<Reply> {
+  /**
+   * One request. `onLongCall` is told again and again how much processor time the call that is running has used.
+   * @throws ChildDeath when the child hung, grew or died; it is dead then.
+   */
+  async request(request: Request, onLongCall?: (usedMs: number) => void): Promise<Reply> {
     writeSync(this.progressFile, Buffer.alloc(4), 0, 4, 0);
     this.channel.write(encodeFrame(request));
     let index = 0;
     let since = monotonicClock();
     let overdue = 0;
+    /** When the call was first seen running: a short one costs no look at its processor time. */
+    let usedBeforeMs: number | undefined;
     const wallMsOf = (item: number): number => (request.kind === "run" ? request.items[item]?.wallMs : undefined) ?? this.limits.wallMsPerCall;
     const watch = (): void => {
       const now = this.progress();
@@ -121,10 +126,13 @@ export class Child {
         index = now;
         since = monotonicClock();
         overdue = 0;
+        usedBeforeMs = undefined;
       } else if (monotonicClock() - since > wallMsOf(index) + killGraceMs && ++overdue > 2) {
         // Overdue at several polls: if this process itself was held up, the answer has been read by now.
         this.condemn("timeout", `the call was still running after its wall limit of ${Math.ceil(wallMsOf(index))} ms`);
       }
+      const usedMs = processorMsOf(this.process.pid);
+      onLongCall?.(usedMs - (usedBeforeMs ??= usedMs));
       if (residentBytesOf(this.process.pid) > residentOverheadBytes + this.limits.memoryLimitBytes) {
         this.condemn("memory", "the process grew beyond its memory limit");
       }

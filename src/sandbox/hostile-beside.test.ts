@@ -18,10 +18,12 @@ const kinds = [
   "compressed bomb", "digits without end", "starts threads",
   "spins (TypeScript)", "promise loop (TypeScript)", "doubles a string (TypeScript)", "recursion through proxies (TypeScript)", "forges a reply (TypeScript)",
 ];
+/** Long enough that fuel runs out first also where others use the machine too. */
+const wallMs = 2500;
 const before = descendantsOf(process.pid);
 let sandbox: ObservedSandbox;
 beforeAll(async () => {
-  sandbox = await openTestSandbox(hostileLimits, 2);
+  sandbox = await openTestSandbox({ ...hostileLimits, wallMsPerCall: wallMs }, 2);
 }, 180_000);
 afterAll(() => sandbox.close());
 
@@ -47,7 +49,7 @@ test("hostile programs of many kinds, one after the other, beside 50 healthy epi
   expect(rounds).toBeGreaterThan(0);
   expect(ended.filter(({ isRight }) => !isRight)).toEqual([]);
   // Within the limit and a second, and more on a machine that others use too: `npm run bench -- hostile` measures it.
-  expect(ended.filter(({ slowestMs }) => slowestMs > 1000 + 2500)).toEqual([]);
+  expect(ended.filter(({ slowestMs }) => slowestMs > wallMs + 2500)).toEqual([]);
   expect(process.memoryUsage.rss() - residentBefore).toBeLessThan(200 * 2 ** 20);
 });
 

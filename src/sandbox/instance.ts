@@ -1,3 +1,4 @@
+import { SpadeError } from "../core/errors.ts";
 import type { Item } from "./messages.ts";
 import type { ForkState, GuestFailure, InstanceId, Limits, PastCall, Spent } from "./sandbox.ts";
 
@@ -75,4 +76,10 @@ export function nameLimit(failure: GuestFailure, item: Item): GuestFailure {
 /** The failure of an episode that has used up one of its totals. */
 export function exhausted(code: "episode-fuel" | "episode-timeout"): GuestFailure {
   return { code, message: `the episode used all its ${code === "episode-fuel" ? "fuel" : "time"}` };
+}
+
+/** @throws sandbox.seed */
+export function asSeed(seed: number): number {
+  if (!Number.isSafeInteger(seed) || seed < 0) throw new SpadeError("sandbox.seed", `Seed ${String(seed)} is not a non-negative integer.`);
+  return seed;
 }

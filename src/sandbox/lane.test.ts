@@ -27,6 +27,11 @@ class Slow(TextGame):
         return self.tell("done")
 `;
 
+/** How often a call went on in the lane of slow programs. */
+function takenOver(observed: ObservedSandbox): number {
+  return observed.statistics().reduce((sum, lane) => sum + lane.takenOver, 0);
+}
+
 async function episode(handle: ProgramHandle, seed: number, log?: string[]): Promise<string[]> {
   const { instance, observation } = await createOne(handle, seed);
   const seen = [observation];
@@ -35,21 +40,98 @@ async function episode(handle: ProgramHandle, seed: number, log?: string[]): Pro
   return seen;
 }
 
-test.each(["spin", "hang"])("a program that runs into its wall limit again and again (%s) holds up others in its lane for one call", async (how) => {
-  sandbox = await openTestSandbox({ wallMsPerCall: 1000, fuelPerCall: 10 ** 9 });
+/** Far more than a call's patience and the start of a child, on a machine that others use too. */
+const longMs = 60_000;
+
+test.each(["spin", "hang"])("a call that hangs (%s) does not hold up others in its lane until its limit", async (how) => {
+  sandbox = await openTestSandbox({ wallMsPerCall: longMs, fuelPerCall: 10 ** 11, fuelPerEpisode: 10 ** 12 });
+  const [hostile, healthy] = [await openProgram(sandbox, slowSource, 0), await openProgram(sandbox, healthySource, 0)];
+  const alone = await episode(healthy, 3);
+  const { instance } = await createOne(hostile, 1);
+  const ends: string[] = [];
+  const hanging = hostile.step([{ instance, action: how }]).then(() => ends.push("over"), () => ends.push("closed"));
+  expect(await episode(healthy, 3)).toEqual(alone);
+  expect(ends).toEqual([]);
+  expect(takenOver(sandbox)).toBe(1);
+  await sandbox.close();
+  await hanging;
+  expect(ends).toEqual(["closed"]);
+});
+
+test("a program that hangs while it is loaded holds up nobody either", async () => {
+  sandbox = await openTestSandbox({ wallMsPerCall: longMs });
+  const healthy = await openProgram(sandbox, healthySource, 0);
+  const alone = await episode(healthy, 4);
+  const opening = sandbox.open({ language: "python", source: "sum(range(10 ** 12))" }, { lane: 0 }).catch((error: unknown) => error);
+  expect(await episode(healthy, 4)).toEqual(alone);
+  expect(takenOver(sandbox)).toBe(1);
+  await sandbox.close();
+  expect(await opening).toMatchObject({ code: "sandbox.closed" });
+});
+
+test("a call that was taken over fails with its own code, in time, and its program stays in the slow lane", async () => {
+  sandbox = await openTestSandbox({ wallMsPerCall: 4000, fuelPerCall: 10 ** 9 });
   const [hostile, healthy] = [await openProgram(sandbox, slowSource, 0), await openProgram(sandbox, healthySource, 0)];
   const alone = await episode(healthy, 3);
   const ids = (await hostile.create([1, 2, 3])).map((result) => valueOf(result).instance);
-  const log: string[] = [];
-  const failing = ids.map(async (instance) => {
-    const [result] = await hostile.step([{ instance, action: how }]);
-    log.push(result?.ok === false ? result.failure.code : "ok");
-  });
-  const [together] = await Promise.all([episode(healthy, 3, log), ...failing]);
-  expect(together).toEqual(alone);
-  expect(log.filter((entry) => entry === "timeout")).toHaveLength(3);
-  // The first of them may be under way when the episode begins; then the program is in another lane.
-  expect(log.indexOf("healthy")).toBeLessThan(log.lastIndexOf("timeout"));
+  let isOver = false;
+  const beside = (async () => {
+    while (!isOver) expect(await episode(healthy, 3)).toEqual(alone);
+  })();
+  try {
+    for (const instance of ids) expect((await hostile.step([{ instance, action: "hang" }]))[0]).toMatchObject({ ok: false, failure: { code: "timeout" } });
+  } finally {
+    isOver = true;
+    await beside;
+  }
+  expect(takenOver(sandbox)).toBe(1);
+});
+
+test("a call that was taken over and ends well: the program returns, answers as if nothing had been, and may take as long again", async () => {
+  sandbox = await openTestSandbox({ wallMsPerCall: 60_000 }, 2);
+  // Longer than the patience with a call, far shorter than a slow call.
+  const source = slowSource.replace("range(2): sum(range(10 ** 6))", "range(9): sum(range(10 ** 6))").replace('self.tell("done")', "self.tell(str(self.rng.random()))");
+  const [long, healthy, elsewhere] = [await openProgram(sandbox, source, 0), await openProgram(sandbox, healthySource, 0), await openProgram(sandbox, source, 1)];
+  const play = async (handle: ProgramHandle): Promise<string[]> => {
+    const { instance } = await createOne(handle, 7);
+    const seen: string[] = [];
+    for (const action of ["a", "slow", "b", "slow", "c"]) seen.push(valueOf((await handle.step([{ instance, action }]))[0]).observation);
+    return seen;
+  };
+  const expected = await play(elsewhere);
+  let isOver = false;
+  const beside = (async () => {
+    while (!isOver) await episode(healthy, 1);
+  })();
+  try {
+    expect(await play(long)).toEqual(expected);
+  } finally {
+    isOver = true;
+    await beside;
+  }
+  expect(takenOver(sandbox)).toBe(1);
+});
+
+test.runIf(process.platform === "linux")("a lane whose child died goes on in a child that is already there (Linux: /proc)", async () => {
+  sandbox = await openTestSandbox({ wallMsPerCall: 4000, fuelPerCall: 10 ** 9 });
+  const hang = async (): Promise<void> => {
+    const hostile = await openProgram(sandbox!, slowSource, 0);
+    const { instance } = await createOne(hostile, 1);
+    expect((await hostile.step([{ instance, action: "hang" }]))[0]).toMatchObject({ ok: false, failure: { code: "timeout" } });
+    await hostile.close();
+  };
+  const healthy = await openProgram(sandbox, healthySource, 0);
+  const alone = await episode(healthy, 5);
+  await hang();
+  // That child is lost; from then on there is a spare one.
+  await vi.waitFor(() => expect(sandbox!.pids().length).toBe(2), { timeout: 60_000 });
+  const before = sandbox.pids();
+  const { startMs } = sandbox.statistics()[0]!;
+  await hang();
+  expect(before.filter(isRunning)).toHaveLength(1);
+  expect(await episode(healthy, 5)).toEqual(alone);
+  expect(sandbox.pids()).toEqual(expect.arrayContaining(before.filter(isRunning)));
+  expect(sandbox.statistics()[0]!.startMs).toBeGreaterThan(startMs);
 });
 
 test("one long batch gives way to others after each slice", async () => {

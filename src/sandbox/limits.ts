@@ -35,6 +35,13 @@ export const recyclePrograms = 1000;
 /** A child begins no further call of a request after this time, and a lane gives way to another program that waits. */
 export const sliceMs = 50;
 
+/**
+ * A call gives its lane up when it has used this much processor time while others wait, a load this much; more where longer ones
+ * are known of the program. Less would drive out programs that do nothing unusual, and those that wait must be loaded anew.
+ */
+export const callPatienceMs = 50;
+export const loadPatienceMs = 200;
+
 /** A program with a call that took longer than this share of `wallMsPerCall` moves to the lane of slow programs. */
 export const slowCallShare = 0.2;
 

@@ -1,15 +1,14 @@
 import { programId, type Program } from "../core/environment.ts";
 import { SpadeError } from "../core/errors.ts";
 import { ChildDeath } from "./child-process.ts";
-import { type Branch, budgetLeft, exhausted, type Instance, isStart, itemLimits, nameLimit, newInstance, nothingSpent, replayItems, slotOf } from "./instance.ts";
+import { asSeed, type Branch, budgetLeft, exhausted, type Instance, isStart, itemLimits, nameLimit, newInstance, nothingSpent, replayItems, slotOf } from "./instance.ts";
 import type { Lane, Tenant } from "./lane.ts";
-import { maxProgramBytes, maxRequestChars, maxSlowFailures, sliceMs, slowCallShare } from "./limits.ts";
+import { maxProgramBytes, maxRequestChars, sliceMs } from "./limits.ts";
 import type { Item, Outcome } from "./messages.ts";
+import { Pace } from "./pace.ts";
 import { failed, readAbout, readFacts, readForkState, readOutcome, readReset, readStep, readStrings, withinLimit } from "./replies.ts";
-import type { About, CallOptions, Fork, GuestFailure, GuestResult, InstanceId, Limits, PastCall, ProgramFacts, ProgramHandle, ResetValue, StepValue } from "./sandbox.ts";
+import type { About, CallOptions, Fork, GuestFailure, GuestResult, InstanceId, Limits, PastCall, ProgramFacts, ProgramHandle, ResetValue, Spent, StepValue } from "./sandbox.ts";
 import { type Call, WorkQueue } from "./work-queue.ts";
-
-const slowCodes: ReadonlySet<string> = new Set(["fuel", "timeout", "episode-fuel", "episode-timeout"]);
 
 interface Planned {
   readonly item: Item;
@@ -22,7 +21,7 @@ export interface LoadedProgramOptions {
   readonly key: number;
   readonly program: Program;
   readonly lane: Lane;
-  /** Where the program goes when a call of it has made others wait. */
+  /** Where the program goes when a call of it was slow. */
   readonly slowLane: Lane;
   readonly limits: Limits;
   /** A key that no program of the sandbox has. */
@@ -43,8 +42,7 @@ export class LoadedProgram implements ProgramHandle, Tenant {
   private isLoaded = false;
   private isClosed = false;
   private nextInstance = 0;
-  private slowFailures = 0;
-  private isSlow = false;
+  private readonly pace: Pace;
   private condemned: GuestFailure | undefined;
   private factsRead: ProgramFacts | undefined;
 
@@ -54,6 +52,7 @@ export class LoadedProgram implements ProgramHandle, Tenant {
     this.holder = options.lane;
     this.lane = options.lane.index;
     this.limits = options.limits;
+    this.pace = new Pace(options.limits);
     const { source } = options.program;
     if (Buffer.byteLength(source) > maxProgramBytes) {
       throw new SpadeError("sandbox.too-large", `The program has ${source.length} characters; at most ${maxProgramBytes} bytes are accepted.`);
@@ -67,6 +66,17 @@ export class LoadedProgram implements ProgramHandle, Tenant {
 
   get hasWork(): boolean {
     return !this.queue.isEmpty || this.toUnload.length > 0;
+  }
+
+  get patienceMs(): number {
+    return this.pace.patienceMs(this.isLoaded ? "call" : "load");
+  }
+
+  settleIn(lane: Lane): void {
+    this.holder.remove(this);
+    this.onUnloaded();
+    this.holder = lane;
+    lane.add(this);
   }
 
   onUnloaded(key?: number): void {
@@ -118,6 +128,10 @@ export class LoadedProgram implements ProgramHandle, Tenant {
 
   async about(instances: readonly InstanceId[], options?: CallOptions): Promise<readonly GuestResult<About>[]> {
     return this.calls(instances.map((instance) => ({ op: "about", instance: this.known(instance).id, read: readAbout })), options);
+  }
+
+  spent(instance: InstanceId): Spent {
+    return this.known(instance).spent;
   }
 
   async fork(instance: InstanceId): Promise<GuestResult<Fork>> {
@@ -175,7 +189,8 @@ export class LoadedProgram implements ProgramHandle, Tenant {
     }
     this.answerDead();
     this.queue.settle(this.isLoaded || this.isClosed || this.condemned !== undefined);
-    if (this.isSlow && this.holder !== this.options.slowLane && !this.isClosed) await this.moveTo(this.options.slowLane);
+    const home = this.pace.isSlow ? this.options.slowLane : this.options.lane;
+    if (this.holder !== home && !this.isClosed) await this.moveTo(home);
   }
 
   private assertOpen(): void {
@@ -228,18 +243,26 @@ export class LoadedProgram implements ProgramHandle, Tenant {
   /** Loads the program into the child if it is not there; whether a call was made for it. */
   private async load(): Promise<boolean> {
     if (this.isLoaded) return false;
-    const { generation } = this.holder;
+    const isStill = this.sameChild();
     const { language, source } = this.options.program;
     const reply = await this.holder.ask({ kind: "load", program: this.key, language, source });
     const outcome: Outcome = reply instanceof ChildDeath ? { trap: reply } : (reply.outcomes[0] ?? { trap: { code: "protocol", message: "no answer" } });
+    this.pace.loaded(outcome.wallMs ?? 0);
     const result = readOutcome(outcome, readFacts);
     if (!result.ok) {
       this.condemned = result.failure;
       return true;
     }
     this.factsRead ??= result.value;
-    this.isLoaded = this.holder.generation === generation;
+    this.isLoaded = isStill();
     return true;
+  }
+
+  /** Tells later whether the program's lane still has the child it has now. */
+  private sameChild(): () => boolean {
+    const { holder } = this;
+    const { generation } = holder;
+    return () => this.holder === holder && holder.generation === generation;
   }
 
   private async unload(): Promise<void> {
@@ -255,10 +278,7 @@ export class LoadedProgram implements ProgramHandle, Tenant {
   private async moveTo(lane: Lane): Promise<void> {
     const from = this.holder;
     const keys = [...this.loadedKeys(), ...this.toUnload];
-    from.remove(this);
-    this.onUnloaded();
-    this.holder = lane;
-    lane.add(this);
+    this.settleIn(lane);
     if (this.hasWork) lane.wake(this);
     try {
       for (const key of keys) await from.ask({ kind: "unload", program: key });
@@ -287,7 +307,7 @@ export class LoadedProgram implements ProgramHandle, Tenant {
     const reply = await this.holder.ask({ kind: "run", program: branch?.key ?? this.key, items: plan.map(({ item }) => item), sliceMs });
     if (reply instanceof ChildDeath) {
       const { item, instance } = plan[reply.itemIndex] ?? {};
-      this.isSlow = true;
+      this.pace.isSlow = true;
       if (item !== undefined && instance !== undefined) this.fail(instance, nameLimit({ code: reply.code, message: reply.message }, item));
       return;
     }
@@ -300,14 +320,14 @@ export class LoadedProgram implements ProgramHandle, Tenant {
   private async enter(instance: Instance): Promise<boolean> {
     const { branch } = instance;
     if (branch === undefined || branch.isLoaded) return true;
-    const { generation } = this.holder;
+    const isStill = this.sameChild();
     const { image, bytes } = branch.state;
     const reply = await this.holder.ask({ kind: "restore", program: branch.key, of: this.key, image, state: bytes });
     if (reply instanceof ChildDeath || reply.outcomes[0] === undefined || "trap" in reply.outcomes[0]) {
       delete instance.branch;
       return false;
     }
-    branch.isLoaded = this.holder.generation === generation;
+    branch.isLoaded = isStill();
     return branch.isLoaded;
   }
 
@@ -343,7 +363,7 @@ export class LoadedProgram implements ProgramHandle, Tenant {
     if (planned?.instance === undefined) return;
     const { item, call, instance } = planned;
     const cost = { fuel: outcome.fuel ?? 0, wallMs: outcome.wallMs ?? 0 };
-    if (cost.wallMs > slowCallShare * this.limits.wallMsPerCall) this.isSlow = true;
+    this.pace.called(cost.wallMs);
     const read = withinLimit(readOutcome<unknown>(outcome, call?.read ?? (() => null)), this.limits.maxObservationChars);
     const result = read.ok || !("trap" in outcome) ? read : failed(nameLimit(read.failure, item));
     if ("trap" in outcome && !result.ok) this.fail(instance, result.failure);
@@ -366,19 +386,10 @@ export class LoadedProgram implements ProgramHandle, Tenant {
 
   private fail(instance: Instance, failure: GuestFailure): void {
     instance.failure = failure;
-    if (!slowCodes.has(failure.code)) return;
-    this.isSlow = true;
-    if (++this.slowFailures >= maxSlowFailures) {
-      this.condemned = { code: failure.code, message: `${failure.message}; the program is not run again after ${maxSlowFailures} such calls` };
-    }
+    this.condemned = this.pace.failed(failure) ?? this.condemned;
   }
 }
 
 function closedError(): SpadeError {
   return new SpadeError("sandbox.closed", "The program handle is closed. Open the program again.");
-}
-
-function asSeed(seed: number): number {
-  if (!Number.isSafeInteger(seed) || seed < 0) throw new SpadeError("sandbox.seed", `Seed ${String(seed)} is not a non-negative integer.`);
-  return seed;
 }

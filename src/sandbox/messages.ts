@@ -34,7 +34,12 @@ export type Request =
   | { readonly kind: "run"; readonly program: number; readonly items: readonly Item[]; readonly sliceMs: number }
   /** Makes `program` a copy of the loaded program `of` in a forked state (base64); refused when the state is of another image. */
   | { readonly kind: "restore"; readonly program: number; readonly of: number; readonly image: string; readonly state: string }
-  | { readonly kind: "unload"; readonly program: number };
+  | { readonly kind: "unload"; readonly program: number }
+  /** Unloads all programs. */
+  | { readonly kind: "clear" };
+
+/** A request about one program. */
+export type ProgramRequest = Exclude<Request, { readonly kind: "clear" }>;
 
 /** One guest call's end: the guest's own reply (JSON text, hostile), or a trap that ended it from outside; and what it cost. */
 export type Outcome = ({ readonly reply: string } | { readonly trap: { readonly code: string; readonly message: string } }) & {

@@ -4,6 +4,7 @@ import { defaultCacheDirectory, ensureImage, type Image, pyodideVersion, withPar
 import { Lane, type LaneStatistics } from "./lane.ts";
 import { resolveLimits } from "./limits.ts";
 import { LoadedProgram } from "./loaded-program.ts";
+import { Seat, Spare } from "./seat.ts";
 import type { GuestResult, Limits, ProgramHandle, Sandbox } from "./sandbox.ts";
 import { type BubblewrapState, type BubblewrapUse, chooseBubblewrap, type Isolation, permissionGaps } from "./second-layer.ts";
 
@@ -44,8 +45,8 @@ export async function openSandbox(options: SandboxOptions): Promise<ObservedSand
   const cacheDirectory = options.cacheDirectory ?? defaultCacheDirectory();
   const gaps = permissionGaps();
   const [image, bubblewrap] = await Promise.all([ensureImage(cacheDirectory), chooseBubblewrap(options.bubblewrap ?? "auto", options.bubblewrapPaths)]);
-  const lanes = Array.from({ length: count + 1 }, (_, index) => new Lane(index, { image, limits, bubblewrap }));
-  return new Pool(lanes, limits, isolationOf(image, bubblewrap, gaps));
+  const newSeat = (): Seat => new Seat({ image, limits, bubblewrap });
+  return new Pool({ count, newSeat, limits, isolation: isolationOf(image, bubblewrap, gaps) });
 }
 
 function isolationOf(image: Image, bubblewrap: BubblewrapState, gaps: readonly string[]): Isolation {
@@ -67,14 +68,20 @@ class Pool implements ObservedSandbox {
   readonly limits: Limits;
   readonly isolation: Isolation;
   private readonly all: readonly Lane[];
-  /** A lane of its own for programs that have made others wait; its child starts when there is one. */
+  /** A lane of its own for programs whose calls are slow; its child starts when there is one. */
   private readonly slowLane: Lane;
+  /** Of the lanes, and the spare one, whose child starts when one has been lost or handed over. */
+  private readonly seats: readonly Seat[];
   private lastKey = 0;
   private isClosed = false;
 
-  constructor(lanes: readonly Lane[], limits: Limits, isolation: Isolation) {
-    this.all = lanes.slice(0, -1);
-    this.slowLane = lanes.at(-1) as Lane;
+  constructor({ count, newSeat, limits, isolation }: { readonly count: number; readonly newSeat: () => Seat; readonly limits: Limits; readonly isolation: Isolation }) {
+    const [spareSeat, slowSeat, ...seats] = [newSeat(), newSeat(), ...Array.from({ length: count }, newSeat)] as const;
+    const spare = new Spare(spareSeat);
+    const slow = new Lane(count, { seat: slowSeat, spare });
+    this.slowLane = slow;
+    this.all = seats.map((seat, index) => new Lane(index, { seat, spare, slow }));
+    this.seats = [...seats, slowSeat, spareSeat];
     this.limits = limits;
     this.isolation = isolation;
   }
@@ -95,7 +102,8 @@ class Pool implements ObservedSandbox {
 
   async close(): Promise<void> {
     this.isClosed = true;
-    await Promise.all([...this.all, this.slowLane].map((lane) => lane.close()));
+    // First the lanes: what is under way must know why its child dies.
+    await Promise.all([...this.all, this.slowLane, ...this.seats].map((one) => one.close()));
   }
 
   statistics(): readonly LaneStatistics[] {
@@ -103,7 +111,7 @@ class Pool implements ObservedSandbox {
   }
 
   pids(): readonly number[] {
-    return [...this.all, this.slowLane].flatMap((lane) => lane.pid ?? []);
+    return this.seats.flatMap((seat) => seat.pid ?? []);
   }
 
   private leastLoaded(): Lane | undefined {

@@ -134,6 +134,8 @@ export interface ProgramHandle {
   solution(instances: readonly InstanceId[], options?: CallOptions): Promise<readonly GuestResult<readonly string[]>[]>;
   /** Hint and tools in the present state. */
   about(instances: readonly InstanceId[], options?: CallOptions): Promise<readonly GuestResult<About>[]>;
+  /** What the instance's episode has used so far, by the calls that have been answered. @throws sandbox.unknown-instance */
+  spent(instance: InstanceId): Spent;
   /** The instance as it is now; it can go on. Further play of what is restored from it is the same, byte for byte. */
   fork(instance: InstanceId): Promise<GuestResult<Fork>>;
   /**

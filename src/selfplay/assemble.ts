@@ -1,11 +1,11 @@
 import { samplingMismatches } from "../config/consistency.ts";
 import type { Config } from "../config/schema.ts";
 import { monotonicClock } from "../core/clock.ts";
-import { bundledCorpus, openCorpus } from "../corpus/corpus.ts";
 import { loadSuite } from "../evaluation/suite.ts";
 import type { ReadVariable } from "../http/secret.ts";
 import { openSandbox } from "../sandbox/pool.ts";
 import { describeIsolation, type Isolation } from "../sandbox/second-layer.ts";
+import { openConfiguredCorpus } from "./corpus.ts";
 import { type Dependencies, designerOf, gatesOf } from "./dependencies.ts";
 import { type EngineSurroundings, openEngine } from "./engines.ts";
 import type { Listener } from "./events.ts";
@@ -23,12 +23,13 @@ export interface Assembled extends AsyncDisposable {
 
 /** Starts engine and sandbox and opens corpus and suites. @throws SpadeError engine.*, policy.*, http.key, sandbox.*, corpus.*, usage.suite */
 export async function assemble(config: Config, { listener, readVariable }: { readonly listener: Listener; readonly readVariable: ReadVariable }): Promise<Assembled> {
-  const corpus = await openCorpus(config.corpus.paths.length === 0 ? bundledCorpus() : config.corpus.paths.map(packagePath), { maxWords: config.corpus.maxWords });
+  const notice = (text: string): void => listener({ kind: "notice", text });
+  const corpus = await openConfiguredCorpus(config.corpus, { readVariable, notice });
   const stack = new AsyncDisposableStack();
   stack.defer(() => corpus.close());
   try {
     const suites = await Promise.all(config.evaluation.suites.map((directory) => loadSuite(packagePath(directory))));
-    const surroundings: EngineSurroundings = { readVariable, notice: (text) => listener({ kind: "notice", text }) };
+    const surroundings: EngineSurroundings = { readVariable, notice };
     const engine = stack.use(await openEngine(config, surroundings));
     const fixed = config.designer.kind === "fixed" ? stack.use(await openEngine(samplingOnly(config, config.designer.policy), surroundings)) : undefined;
     const sandbox = await openSandbox(config.sandbox);

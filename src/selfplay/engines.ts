@@ -1,7 +1,11 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { isAbsolute, join } from "node:path";
 import type { Renderer } from "../chat/renderer.ts";
 import type { Config } from "../config/schema.ts";
 import { monotonicClock } from "../core/clock.ts";
-import { invariant } from "../core/errors.ts";
+import { sha256 } from "../core/digest.ts";
+import { invariant, SpadeError } from "../core/errors.ts";
 import { deriveSeed } from "../core/seed.ts";
 import { EngineHost } from "../engine/engine.ts";
 import { HttpClient } from "../http/client.ts";
@@ -63,7 +67,8 @@ async function openTinker(config: Config, surroundings: EngineSurroundings): Pro
   invariant(config.policy.kind === "tinker", "a Tinker server is opened for its own configuration");
   const { model, lora, contextLength, maxConcurrentSamples, chunk } = config.policy;
   const directory = packagePath(config.policy.tokenizer);
-  const { renderer, stopTokens, vocabularySize } = await openSpeech(directory);
+  const { renderer, stopTokens, vocabularySize, probe, digest } = await openSpeech(directory);
+  await compareDigests(digest, { directory, model });
   const seedOf = (purpose: string): number => deriveSeed(config.run.seed, "tinker", purpose);
   const connection = connectionTo(config.policy, seedOf, surroundings);
   const { profile } = connection;
@@ -73,6 +78,7 @@ async function openTinker(config: Config, surroundings: EngineSurroundings): Pro
     chunks: chunk,
     stopTokens,
     vocabularySize,
+    probe,
     maxPolicyLag: config.update.maxPolicyLag,
     allowSamplingMismatch: config.allowSamplingMismatch,
     maxConcurrentSamples,
@@ -95,4 +101,11 @@ function connectionTo(policy: TinkerPolicyConfig, seedOf: (purpose: string) => n
 export async function askServer(policy: TinkerPolicyConfig, readVariable: ReadVariable): Promise<number | undefined> {
   const quick = { ...policy, requestTimeoutMs: Math.min(policy.requestTimeoutMs, 10_000) };
   return checkModel(connectionTo(quick, () => 0, { readVariable, notice: () => undefined }, { ...defaultRetry, retries: 0, patienceMs: 10_000 }), policy.model);
+}
+
+/** When the server was given a directory of this machine, the served model's tokenizer lies in it. @throws SpadeError policy.tokenizer when it is another one */
+async function compareDigests(digest: string, { directory, model }: { readonly directory: string; readonly model: string }): Promise<void> {
+  const path = join(model, "tokenizer.json");
+  if (!isAbsolute(model) || !existsSync(path) || sha256(await readFile(path, "utf8")) === digest) return;
+  throw new SpadeError("policy.tokenizer", `The tokenizer in ${directory} is not the served model's: it differs from ${path}. Set policy.tokenizer to ${model}.`, { details: { directory, model } });
 }

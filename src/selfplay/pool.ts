@@ -47,7 +47,7 @@ function emptyPool(what: string): SpadeError {
 async function judgePrograms(iteration: number, programs: readonly PoolProgram[], deps: Dependencies, writer: IterationWriter): Promise<WindowEnvironment[]> {
   const drafts = programs.map(({ id, skill, program }) => ({
     id,
-    task: { id, skill, documentId: noDocument.id, documentText: noDocument.text, examples: [], exampleIds: [] },
+    task: { id, skill, documentId: noDocument.id, documentText: noDocument.text, documentSource: noDocument.source, examples: [], exampleIds: [] },
     attempt: 0,
     response: program.source,
     extraction: { ok: true as const, program, repairs: [] },

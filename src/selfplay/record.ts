@@ -9,16 +9,18 @@ import { type Design, type HintCall, isAdmitted, sampledTokens } from "./design.
 import type { ProgramKinds } from "./dependencies.ts";
 import type { LoopState } from "./state.ts";
 
-/** A design task whose examples are known by their environments' ids. */
+/** A design task whose examples are known by their environments' ids, and whose document by where it came from. */
 export interface ArchivedTask extends DesignTask {
+  readonly documentSource: Readonly<Record<string, unknown>>;
   readonly exampleIds: readonly string[];
 }
 
 /** Appends what the design stage made: documents, tasks, every candidate with its gates, both kinds of designer calls. */
 export function recordDesigns(writer: IterationWriter, made: { readonly tasks: readonly ArchivedTask[]; readonly designs: readonly Design[]; readonly hints: readonly HintCall[]; readonly kinds: ProgramKinds }): void {
   const { tasks, designs, hints, kinds } = made;
-  const documents = new Map(tasks.filter(({ documentText }) => documentText !== noDocument.text).map((task) => [task.documentId, task.documentText]));
-  writer.add("documents", ...[...documents].map(([id, text]) => ({ id, text, source: {} })));
+  const grounded = tasks.filter(({ documentId }) => documentId !== noDocument.id);
+  const documents = new Map(grounded.map(({ documentId: id, documentText: text, documentSource: source }) => [id, { id, text, source }]));
+  writer.add("documents", ...documents.values());
   writer.add(
     "designTasks",
     ...tasks.map(({ id, skill, documentId, examples, exampleIds }) => ({

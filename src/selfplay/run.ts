@@ -9,6 +9,7 @@ import type { IterationWriter } from "../storage/iteration-writer.ts";
 import { resumePoint } from "../storage/resume.ts";
 import { RunStore } from "../storage/run-store.ts";
 import { assemble } from "./assemble.ts";
+import { corpusProvenance, refuseOtherCorpus } from "./corpus.ts";
 import { type Dependencies, stageReporter } from "./dependencies.ts";
 import { evaluateSuites } from "./evaluation.ts";
 import type { Listener } from "./events.ts";
@@ -36,14 +37,14 @@ export async function createRun(options: {
 }): Promise<RunResult> {
   const { directory, name, loaded, programVersion, provenance } = options;
   await using assembled = await assemble(loaded.config, options);
-  const store = RunStore.create(directory, { name, programVersion, config: loaded.config, configDigest: loaded.digest, provenance: { ...provenance, sandbox: assembled.isolation } });
+  const store = RunStore.create(directory, { name, programVersion, config: loaded.config, configDigest: loaded.digest, provenance: { ...provenance, sandbox: assembled.isolation, corpus: corpusProvenance(assembled.parts.corpus) } });
   return await withStore(store, () => loop({ ...assembled.parts, store }, { from: 0, state: initialState, notes: assembled.notes }));
 }
 
 /**
  * Goes on with a run from its last committed iteration and newest whole checkpoint. What an unfinished iteration left is
  * ignored; a damaged checkpoint is passed over, and the iterations after the older one are made again.
- * @throws SpadeError storage.missing, storage.version, storage.locked, storage.corrupt
+ * @throws SpadeError storage.missing, storage.version, storage.locked, storage.corrupt, corpus.changed
  */
 export async function resumeRun(options: { readonly directory: string; readonly programVersion: string; readonly listener: Listener; readonly readVariable: ReadVariable }): Promise<RunResult> {
   const { directory, programVersion, listener } = options;
@@ -53,6 +54,7 @@ export async function resumeRun(options: { readonly directory: string; readonly 
     const { checkpoint, nextIteration, damaged } = await resumePoint(store);
     if (nextIteration > config.run.iterations) return finish(store, { iterations: config.run.iterations, seconds: 0, listener });
     await using assembled = await assemble(config, options);
+    refuseOtherCorpus(assembled.parts.corpus, store.header.provenance);
     const deps = { ...assembled.parts, store };
     const notes = [...assembled.notes, ...damaged.map((error) => error.message)];
     if (checkpoint === undefined) return await loop(deps, { from: 0, state: initialState, notes });

@@ -67,7 +67,7 @@ function designTasks({ iteration, prefix }: DesignSet, state: LoopState, deps: D
     const document = documents[index];
     invariant(document !== undefined, "the corpus gives one document per seed");
     const examples = selectExamples(state.curriculum.archive, { skill, iteration, positives, negatives, seed: seedOf("examples", index) }, config.curriculum);
-    return { id: `${prefix}.${index}`, skill, documentId: document.id, documentText: document.text, examples, exampleIds: examples.map((example) => example.environmentId) };
+    return { id: `${prefix}.${index}`, skill, documentId: document.id, documentText: document.text, documentSource: document.source, examples, exampleIds: examples.map((example) => example.environmentId) };
   });
 }
 

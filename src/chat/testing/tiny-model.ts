@@ -48,9 +48,18 @@ process.once("exit", () => {
   for (const directory of written) rmSync(directory, { recursive: true, force: true });
 });
 
+export interface TinyModelChanges {
+  readonly template?: string;
+  readonly config?: object;
+  readonly tokenizer?: object;
+  /** Texts that are one token each, behind the family's own. */
+  readonly added?: readonly string[];
+}
+
 /** Writes a directory with a tiny byte-level BPE tokenizer and the family's template, as Hugging Face lays one out; it is removed when the process ends. */
-export function writeTinyModel(family: TinyModelFamily, changes: { readonly template?: string; readonly config?: object; readonly tokenizer?: object } = {}): string {
-  const { control, plain, eos, bos, ends, pattern } = families[family];
+export function writeTinyModel(family: TinyModelFamily, changes: TinyModelChanges = {}): string {
+  const { control, eos, bos, ends, pattern } = families[family];
+  const plain = [...families[family].plain, ...(changes.added ?? [])];
   const { vocabulary, merges } = bytePairs();
   const added = [...control.map((content) => ({ content, special: true })), ...plain.map((content) => ({ content, special: false }))];
   const id = (token: string): number => vocabulary.size + added.findIndex(({ content }) => content === token);

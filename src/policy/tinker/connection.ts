@@ -50,6 +50,8 @@ type Poll = { readonly kind: "done"; readonly result: FutureResult } | { readonl
 
 /** Answers that make no sense, in a row, before an operation is given up. */
 const maxOdd = 3;
+/** Polls answered by 500, in a row, before the same: about half a minute. SkyRL answers so for good when a result holds a number that is not finite. */
+const maxInternal = 7;
 
 /** Requests and futures of a Tinker server. All methods throw SpadeError `policy.*`. */
 export class Connection {
@@ -89,7 +91,7 @@ export class Connection {
   /** Waits for a future. @throws SpadeError policy.operation when it failed on the server, policy.lost when the server forgot it */
   async result(requestId: string, operation: Operation): Promise<FutureResult> {
     const start = this.#clock();
-    const state = { odd: 0, troubles: 0, answeredAt: start, pausedMs: 0, quick: 0, queue: "active" };
+    const state = { odd: 0, troubles: 0, internal: 0, answeredAt: start, pausedMs: 0, quick: 0, queue: "active" };
     for (let poll = 0; ; poll++) {
       if (this.#clock() - start > this.timing.operationTimeoutMs) throw new SpadeError("policy.timeout", `${operation.what} has no result after ${this.timing.operationTimeoutMs} ms (queue state: ${state.queue}). Look at the load of the server, or raise policy.operationTimeoutMs; then resume.`);
       const asked = this.#clock();
@@ -100,14 +102,15 @@ export class Connection {
   }
 
   /** How long to wait before the next poll, by what the last one gave; throws when there shall be none. */
-  #delay(answer: Exclude<Poll, { kind: "done" }>, state: { odd: number; troubles: number; answeredAt: number; pausedMs: number; quick: number; queue: string }, { what }: Operation, tookMs: number): number {
+  #delay(answer: Exclude<Poll, { kind: "done" }>, state: { odd: number; troubles: number; internal: number; answeredAt: number; pausedMs: number; quick: number; queue: string }, { what }: Operation, tookMs: number): number {
     const { timing } = this;
     if (answer.kind === "trouble") {
-      if (this.#clock() - state.answeredAt > timing.outageMs) throw policyError(what, answer.error);
+      state.internal = httpFailure(answer.error)?.status === 500 ? state.internal + 1 : 0;
+      if (state.internal > maxInternal || this.#clock() - state.answeredAt > timing.outageMs) throw policyError(what, answer.error);
       return backoffMs(state.troubles++, defaultRetry, this.#rng);
     }
     state.answeredAt = this.#clock();
-    state.troubles = 0;
+    state.troubles = state.internal = 0;
     if (answer.kind === "odd") {
       if (++state.odd > maxOdd) throw policyError(what, answer.error);
       return timing.pollPauseMs;

@@ -139,9 +139,13 @@ export class Model {
 
   /** Makes the present weights samplable; returns the id of a sampling session. */
   async saveForSampler(): Promise<string> {
-    const step: Step = { what: "Publishing the weights to the sampler", mutates: false, idempotent: true };
-    const number = this.#session.nextSampler();
-    const result = jsonOf(await this.#run(step, (seqId) => jsonPayload("/api/v1/save_weights_for_sampler", { model_id: this.id, seq_id: seqId, sampling_session_seq_id: number, type: "save_weights_for_sampler" })), step.what);
+    const step: Step = { what: "Publishing the weights to the sampler", mutates: false, idempotent: true, conflictIsDone: true };
+    const publish = (): Promise<FutureResult | undefined> => {
+      const number = this.#session.nextSampler();
+      return this.#run(step, (seqId) => jsonPayload("/api/v1/save_weights_for_sampler", { model_id: this.id, seq_id: seqId, sampling_session_seq_id: number, type: "save_weights_for_sampler" }));
+    };
+    // SkyRL answers the repetition of one whose answer was lost with a conflict: published it is, but as what is not known.
+    const result = jsonOf((await publish()) ?? (await publish()), step.what);
     if (typeof result["sampling_session_id"] === "string") return result["sampling_session_id"];
     if (typeof result["path"] !== "string") throw protocolError("save_weights_for_sampler gave neither sampling_session_id nor path", result);
     const answer = await this.#session.connection.call(

@@ -84,3 +84,9 @@ export function readProtobufSequences(data: Uint8Array): SampledSequence[] {
     };
   });
 }
+
+/** Log-probabilities of a prompt's tokens in protobuf; absent when there are none. @throws SpadeError policy.protocol */
+export function readProtobufPromptLogprobs(data: Uint8Array): Float32Array | undefined {
+  const given = bytesOf(readFields(data), 2)[0];
+  return given === undefined ? undefined : floats(given);
+}

@@ -2,14 +2,15 @@ import type { Gate } from "../../http/gate.ts";
 import type { Sampling } from "../policy.ts";
 import type { Connection } from "./connection.ts";
 import { failureOf } from "./failures.ts";
-import { readProtobufSequences } from "./protobuf.ts";
-import { type FutureResult, jsonPayload, type Payload, protocolError, readJsonSequences, type SampledSequence } from "./wire.ts";
+import { readProtobufPromptLogprobs, readProtobufSequences } from "./protobuf.ts";
+import { type FutureResult, jsonPayload, type Payload, protocolError, readJsonPromptLogprobs, readJsonSequences, type SampledSequence } from "./wire.ts";
 
 export interface SamplerRequest {
   readonly prompt: Int32Array;
   readonly sampling: Sampling;
   readonly seed: number;
   readonly stopTokens: readonly number[];
+  readonly promptLogprobs?: boolean;
 }
 
 /** Sampling requests whose result the server lost are sent again this often. */
@@ -32,18 +33,27 @@ export class Sampler {
   /** One continuation. Waits for room, and for less load when the server pushes back. @throws SpadeError policy.* */
   sample(request: SamplerRequest, signal: AbortSignal): Promise<SampledSequence> {
     return this.#gate.run(async () => {
-      const sequence = await this.#sample(request, signal);
+      const sequence = only(await this.#result(request, signal));
       this.#gate.speedUp();
       return sequence;
     }, signal);
   }
 
-  async #sample(request: SamplerRequest, signal: AbortSignal): Promise<SampledSequence> {
+  /** Log-probability [T - 1] of each token but the first after those before it; absent when the server gives none. @throws SpadeError policy.* */
+  async score(tokens: Int32Array): Promise<Float32Array | undefined> {
+    const request: SamplerRequest = { prompt: tokens, sampling: { temperature: 1, topP: 1, topK: 0, maxTokens: 1 }, seed: 0, stopTokens: [], promptLogprobs: true };
+    const result = await this.#result(request, new AbortController().signal);
+    const given = result.kind === "json" ? readJsonPromptLogprobs(result.value) : readProtobufPromptLogprobs(result.bytes);
+    // Some servers give an empty entry for the first token, SkyRL's JAX backend gives none.
+    return given === undefined || given.length < tokens.length - 1 ? undefined : given.subarray(1 - tokens.length);
+  }
+
+  async #result(request: SamplerRequest, signal: AbortSignal): Promise<FutureResult> {
     const number = this.#next++;
     for (let lost = 0; ; lost++) {
       try {
         const requestId = await this.#begin(request, number, signal);
-        return only(await this.#connection.result(requestId, { what: "Sampling", signal }));
+        return await this.#connection.result(requestId, { what: "Sampling", signal });
       } catch (error) {
         if (failureOf(error)?.status !== 410 || lost === maxResubmissions) throw error;
       }
@@ -65,7 +75,7 @@ export class Sampler {
     }
   }
 
-  #payload({ prompt, sampling, seed, stopTokens }: SamplerRequest, number: number): Payload {
+  #payload({ prompt, sampling, seed, stopTokens, promptLogprobs = false }: SamplerRequest, number: number): Payload {
     const { temperature, topP, topK, maxTokens } = sampling;
     return jsonPayload("/api/v1/asample", {
       num_samples: 1,
@@ -74,7 +84,7 @@ export class Sampler {
       sampling_params: { max_tokens: maxTokens, seed: seed & 0x7fffffff, stop: stopTokens, temperature, top_k: topK === 0 ? -1 : topK, top_p: topP },
       sampling_session_id: this.#id,
       seq_id: number,
-      prompt_logprobs: false,
+      prompt_logprobs: promptLogprobs,
       type: "sample",
       ...(this.#namesSequences ? { sample_sequence_ids: [`${this.#id}-${number}`] } : {}),
     });

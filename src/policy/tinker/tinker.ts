@@ -7,6 +7,7 @@ import { nonFinite } from "./failures.ts";
 import { Model, type ModelOptions } from "./model.ts";
 import { Sampler } from "./sampler.ts";
 import { Session } from "./session.ts";
+import { checkTokenizer } from "./tokenizer-check.ts";
 import { TinkerTrainer } from "./trainer.ts";
 import { protocolError, type SampledSequence } from "./wire.ts";
 
@@ -15,6 +16,8 @@ export interface TinkerOptions extends ModelOptions {
   readonly stopTokens: readonly number[];
   /** Ids at or above this cannot be decoded: the server's tokenizer is another one. */
   readonly vocabularySize: number;
+  /** A known text by which the tokenizer is compared with the served model before the first sample; absent: not compared. */
+  readonly probe?: Int32Array;
   /** Versions a row may lag behind the weights it updates. */
   readonly maxPolicyLag: number;
   /** Accept topP, topK and temperatures other than 1 although the loss does not model them (invariant 10). */
@@ -49,13 +52,14 @@ export interface Tinker extends AsyncDisposable {
 
 /**
  * Opens a session and makes an adapter to sample from and to train.
- * @throws SpadeError policy.unreachable, policy.key, policy.model, policy.lost, policy.contextLength, policy.protocol, policy.operation
+ * @throws SpadeError policy.unreachable, policy.key, policy.model, policy.lost, policy.contextLength, policy.tokenizer, policy.protocol, policy.operation
  */
 export async function connectTinker(connection: Connection, options: TinkerOptions): Promise<Tinker> {
   const session = await Session.open(connection, options.baseModel);
   try {
     const contextLength = options.contextLength ?? session.contextLength;
     if (contextLength === undefined) throw new SpadeError("policy.contextLength", `The server does not say how long the context of ${options.baseModel} is. Set policy.contextLength.`);
+    if (options.probe !== undefined) await checkTokenizer(session, options.baseModel, { tokens: options.probe, vocabularySize: options.vocabularySize });
     const model = await Model.create(session, options);
     const shared: Shared = { session, options, contextLength, gate: new Gate(options.maxConcurrentSamples), model, policyVersion: 0, sampler: undefined, idle: Promise.resolve(), sampling: Promise.resolve() };
     const dispose = async (): Promise<void> => {

@@ -101,6 +101,12 @@ export function readJsonSequences(value: Readonly<Record<string, unknown>>): Sam
   });
 }
 
+/** Log-probabilities of a prompt's tokens as the server gives them, what is not a number as NaN; absent when there are none. */
+export function readJsonPromptLogprobs(value: Readonly<Record<string, unknown>>): Float32Array | undefined {
+  const given = value["prompt_logprobs"];
+  return Array.isArray(given) ? numbers(given) : undefined;
+}
+
 function numbers(values: readonly unknown[]): Float32Array {
   return Float32Array.from(values, (value) => (typeof value === "number" ? value : NaN));
 }

@@ -64,6 +64,7 @@ export function fakeSandbox(options: {
         }),
       solution: (ids) => Promise.resolve(ids.map(() => ({ ok: false as const, failure: { code: "protocol" as const, message: "fake" } }))),
       about: (ids) => Promise.resolve(ids.map(() => ({ ok: true as const, value: {} }))),
+      spent: () => ({ fuel: 0, wallMs: 0 }),
       fork: () => Promise.reject(new SpadeError("sandbox.fork", "A fake environment cannot be forked.")),
       restore: () => Promise.reject(new SpadeError("sandbox.fork", "A fake environment cannot be restored.")),
       release: (ids) => {

@@ -55,6 +55,10 @@ function serve(): void {
 }
 
 function answer(request: Request): Reply {
+  if (request.kind === "clear") {
+    scripts?.clear();
+    return server.answer(request);
+  }
   if (request.kind === "load" && request.language === "typescript") scripts ??= bootScripts();
   else if (scripts?.has(request.kind === "restore" ? request.of : request.program) !== true) return server.answer(request);
   const start = { guestBytes: interpreter.bytes().length, switchMs: 0 };

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import type { ChildLimits, Item, Outcome, Reply, Request } from "../messages.ts";
+import type { ChildLimits, Item, Outcome, ProgramRequest, Reply } from "../messages.ts";
 import { decodeContext, encodeContext } from "./delta.ts";
 import { forkReply, metered, refusal, runSlice, tooLong, trapOf } from "./guest-call.ts";
 import { GuestException, GuestMemoryError, GuestSyntaxError, newMachine, type Machine, type MachineState, type QuickJsBase } from "./quickjs.ts";
@@ -61,8 +61,13 @@ export class QuickJsServer {
     return this.programs.has(program);
   }
 
+  /** Unloads all programs. */
+  clear(): void {
+    for (const program of [...this.programs.keys()]) this.unload(program);
+  }
+
   /** Outcomes and evicted programs; the caller adds what it knows of the process. */
-  answer(request: Request): Answer & Pick<Reply, "evicted"> {
+  answer(request: ProgramRequest): Answer & Pick<Reply, "evicted"> {
     const answer = this.handle(request);
     const evicted = this.makeRoom(request.program);
     if (this.discardedBytes > maxDiscardedBytes) {
@@ -72,7 +77,7 @@ export class QuickJsServer {
     return { ...answer, evicted };
   }
 
-  private handle(request: Request): Answer {
+  private handle(request: ProgramRequest): Answer {
     switch (request.kind) {
       case "load":
         return this.load(request.program, request.source);
@@ -111,7 +116,7 @@ export class QuickJsServer {
     return withFacts(described.reply, source);
   }
 
-  private run(request: Request & { readonly kind: "run" }): Answer {
+  private run(request: ProgramRequest & { readonly kind: "run" }): Answer {
     const { program } = request;
     const loaded = this.get(program);
     // The most recently used program is the last of the map.
@@ -136,7 +141,7 @@ export class QuickJsServer {
   }
 
   /** A refusal is a trap: the parent replays seed and actions instead. */
-  private restoreFork({ program, of, image: wanted, state }: Request & { readonly kind: "restore" }): Outcome {
+  private restoreFork({ program, of, image: wanted, state }: ProgramRequest & { readonly kind: "restore" }): Outcome {
     const { image } = this.get(of);
     try {
       if (digestOf(image) !== wanted) throw new Error("the state is of another program image");

@@ -66,6 +66,10 @@ export class Server {
         this.programs.delete(request.program);
         if (this.current === request.program) this.current = undefined;
         return { outcomes: [], lost: false };
+      case "clear":
+        this.programs.clear();
+        this.current = undefined;
+        return { outcomes: [], lost: false };
     }
   }
 

@@ -45,7 +45,7 @@ interface Compared {
   /** What was observed alone, by case. */
   readonly records: string[][];
   readonly differences: Difference[];
-  /** Fuel of each case alone: played first, again, and in another child. NaN where it failed. */
+  /** Fuel of each case alone: played first, again, and in another child. NaN where it did not start. */
   readonly fuel: readonly (readonly [number, number, number])[];
 }
 
@@ -90,17 +90,11 @@ async function go(handle: ProgramHandle, instance: InstanceId, actions: readonly
   return texts;
 }
 
-/** What the calls of an instance have cost; NaN when it has failed. */
-async function fuelOf(handle: ProgramHandle, instance: InstanceId): Promise<number> {
-  const forked = await handle.fork(instance);
-  return forked.ok ? forked.value.spent.fuel : NaN;
-}
-
 async function playAlone(handle: ProgramHandle, { seed, actions }: DeterminismCase): Promise<{ readonly texts: string[]; readonly fuel: number }> {
   const { instance, text } = await begin(handle, seed);
   if (instance === undefined) return { texts: [text], fuel: NaN };
   const texts = [text, ...(await go(handle, instance, actions))];
-  const fuel = await fuelOf(handle, instance);
+  const { fuel } = handle.spent(instance);
   await handle.release([instance]);
   return { texts, fuel };
 }

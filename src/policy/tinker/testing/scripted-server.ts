@@ -223,6 +223,8 @@ export class ScriptedServer implements AsyncDisposable {
       case "forward_backward":
         this.#refuseEncoding("json");
         return this.#train(readJson(body, at === "forward"), digest, "json");
+      case "create_sampling_session":
+        return { type: at, sampling_session_id: this.#sampler(this.#options.newModel()) };
       case "asample":
         return this.#sample(body);
       default:
@@ -244,17 +246,20 @@ export class ScriptedServer implements AsyncDisposable {
           return { result: { metrics: { "skyrl.ai/grad_norm": adapter.model.step(body["adam_params"] as Record<string, number>) } } };
         case "save_weights":
           return { result: { path: this.#save(adapter, text(body, "path")), type: at } };
-        case "save_weights_for_sampler": {
-          const id = `sampler-${this.#ids++}`;
-          this.#samplers.set(id, adapter.model.copy());
-          return { result: { path: null, sampling_session_id: id, type: at } };
-        }
+        case "save_weights_for_sampler":
+          return { result: { path: null, sampling_session_id: this.#sampler(adapter.model.copy()), type: at } };
         case "load_weights":
           return this.#load(adapter, body);
         default:
           throw new Refusal(404, `no such endpoint: ${at}`);
       }
     });
+  }
+
+  #sampler(model: ServedModel): string {
+    const id = `sampler-${this.#ids++}`;
+    this.#samplers.set(id, model);
+    return id;
   }
 
   #save(adapter: Adapter, name: string): string {
@@ -308,7 +313,8 @@ export class ScriptedServer implements AsyncDisposable {
     const prompt = (body["prompt"] as { chunks: { tokens: number[] }[] }).chunks.flatMap(({ tokens }) => tokens);
     const sequence = await sampler.sample({ prompt: Int32Array.from(prompt), maxTokens: params.max_tokens, temperature: params.temperature, seed: params.seed, stop: params.stop });
     this.mostSampling = Math.max(this.mostSampling, ++this.#unread);
-    return this.#future({ result: { type: "sample", sequences: [{ stop_reason: sequence.stopReason, tokens: [...sequence.tokens], logprobs: [...(sequence.logprobs ?? [])] }] } });
+    const prompted = body["prompt_logprobs"] === true ? { prompt_logprobs: [null, ...sampler.logprobs({ tokens: Int32Array.from(prompt.slice(0, -1)), targets: Int32Array.from(prompt.slice(1)), inputs: {} })] } : {};
+    return this.#future({ result: { type: "sample", ...prompted, sequences: [{ stop_reason: sequence.stopReason, tokens: [...sequence.tokens], logprobs: [...(sequence.logprobs ?? [])] }] } });
   }
 
   #future(outcome: Outcome): { request_id: string } {
