@@ -22,6 +22,6 @@ export default defineConfig(
       "max-params": ["error", 4],
     },
   },
-  { files: ["src/cli/**", "bench/**", "scripts/**"], rules: { "no-restricted-properties": "off" } },
+  { files: ["src/cli/**", "bench/**", "scripts/**", "test/skyrl/**"], rules: { "no-restricted-properties": "off" } },
   { files: ["**/*.test.ts", "test/**"], rules: { "@typescript-eslint/no-non-null-assertion": "off" } },
 );

@@ -12,7 +12,7 @@ import { descendantsOf, isRunning } from "../src/sandbox/test-processes.ts";
 import { languageOf, openProgram } from "../src/sandbox/test-sandbox.ts";
 import { allHostile, hostileLimits, playHealthy, provoke, type Provoked } from "../src/sandbox/testing/hostile-play.ts";
 
-const usage = "node bench/main.ts hostile [--minutes 10] [--wall-ms 1000] [--plays 30] [--only TEXT] [--json]";
+const usage = "node bench/main.ts hostile [--minutes 10] [--wall-ms 1000] [--plays 30] [--fresh] [--only TEXT] [--json]";
 const seeds = Array.from({ length: 25 }, (_, i) => i);
 const lanes = 2;
 /** A call may take this long beyond its wall limit. */
@@ -71,6 +71,8 @@ interface Field {
   readonly sandbox: ObservedSandbox;
   readonly handles: readonly ProgramHandle[];
   readonly plays: number;
+  /** Whether each run of a hostile program is one of a program never seen before. */
+  readonly isFresh: boolean;
 }
 
 async function timed({ sandbox, handles, plays }: Field): Promise<Timed> {
@@ -88,8 +90,7 @@ async function pair(field: Field, fixture: HostileFixture, { lane, isAloneFirst 
   const playBeside = async (): Promise<Timed> => {
     let isPlaying = true;
     const hostile = (async () => {
-      // Each time another program: nothing that is remembered of the last one helps.
-      while (isPlaying) provoked.push(await provoke(field.sandbox, { ...fixture, source: `${fixture.source}\n${languageOf(fixture.source) === "python" ? "#" : "//"} ${runs++}\n` }, lane));
+      while (isPlaying) provoked.push(await provoke(field.sandbox, field.isFresh ? renewed(fixture) : fixture, lane));
     })();
     const beside = await timed(field).finally(() => (isPlaying = false));
     await hostile;
@@ -103,6 +104,11 @@ async function pair(field: Field, fixture: HostileFixture, { lane, isAloneFirst 
 }
 
 let runs = 0;
+
+/** Another program that does the same: what the sandbox remembers of the last one does not help. */
+function renewed(fixture: HostileFixture): HostileFixture {
+  return { ...fixture, source: `${fixture.source}\n${languageOf(fixture.source) === "python" ? "#" : "//"} ${runs++}\n` };
+}
 
 function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[values.length >> 1] ?? NaN;
@@ -125,8 +131,14 @@ function growthOf(samples: readonly number[]): number {
   return median(samples.slice(samples.length - quarter)) - median(samples.slice(quarter, 2 * quarter));
 }
 
+interface HostileOptions extends Pick<Field, "plays" | "isFresh"> {
+  readonly minutes: number;
+  readonly wallMsPerCall: number;
+  readonly kinds: readonly HostileFixture[];
+}
+
 /** Runs rounds over all hostile programs until the time is over; without time, one round. */
-async function benchHostile({ minutes, wallMsPerCall, plays, kinds }: { readonly minutes: number; readonly wallMsPerCall: number; readonly plays: number; readonly kinds: readonly HostileFixture[] }): Promise<HostileReport> {
+async function benchHostile({ minutes, wallMsPerCall, kinds, ...how }: HostileOptions): Promise<HostileReport> {
   const before = descendantsOf(process.pid);
   const filesBefore = leftovers();
   const sandbox = await openSandbox({ lanes, limits: { ...hostileLimits, wallMsPerCall } });
@@ -141,7 +153,7 @@ async function benchHostile({ minutes, wallMsPerCall, plays, kinds }: { readonly
     for (let round = 0; round === 0 || (minutes > 0 && !isOver()); round++) {
       for (const [i, fixture] of kinds.entries()) {
         if (isOver()) break;
-        pairs.push(await pair({ sandbox, handles, plays }, fixture, { lane: i % lanes, isAloneFirst: (i + round) % 2 === 0 }));
+        pairs.push(await pair({ sandbox, handles, ...how }, fixture, { lane: i % lanes, isAloneFirst: (i + round) % 2 === 0 }));
         memory.push(memoryOf(sandbox));
       }
     }
@@ -197,7 +209,7 @@ function summary(pairs: readonly Pair[], wallMsPerCall: number): Summary {
 
 /** Measures and prints; exit code 1 when a record differs, a code is wrong or something is left. */
 export async function run(words: readonly string[]): Promise<void> {
-  const { values } = parseArgs({ args: [...words], options: { minutes: { type: "string", default: "10" }, "wall-ms": { type: "string", default: "1000" }, plays: { type: "string", default: "30" }, only: { type: "string", default: "" }, json: { type: "boolean", default: false }, help: { type: "boolean", default: false } } });
+  const { values } = parseArgs({ args: [...words], options: { minutes: { type: "string", default: "10" }, "wall-ms": { type: "string", default: "1000" }, plays: { type: "string", default: "30" }, fresh: { type: "boolean", default: false }, only: { type: "string", default: "" }, json: { type: "boolean", default: false }, help: { type: "boolean", default: false } } });
   if (values.help) {
     console.log(`Usage: ${usage}`);
     return;
@@ -210,7 +222,7 @@ export async function run(words: readonly string[]): Promise<void> {
   if (!Number.isInteger(plays) || plays < 1) throw new TypeError(`--plays must be a whole number of at least 1, how often the 50 healthy episodes are played in each half of a pair (got "${values.plays}"). Usage: ${usage}`);
   const kinds = allHostile.filter(({ name }) => name.includes(values.only));
   if (kinds.length === 0) throw new TypeError(`--only "${values.only}" is part of no program's name. Usage: ${usage}`);
-  const report = await benchHostile({ minutes, wallMsPerCall: wallMs, plays, kinds });
+  const report = await benchHostile({ minutes, wallMsPerCall: wallMs, plays, isFresh: values.fresh, kinds });
   console.log(values.json ? JSON.stringify(report) : describe(report));
   if (report.differingRecords.length + report.wrongCodes.length + report.processesLeft + report.filesLeft > 0) process.exitCode = 1;
 }

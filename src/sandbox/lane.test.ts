@@ -85,6 +85,12 @@ test("a call that was taken over fails with its own code, in time, and its progr
     await beside;
   }
   expect(takenOver(sandbox)).toBe(1);
+  // The program is remembered: opened again, it is in the slow lane from the start.
+  const again = await openProgram(sandbox, slowSource, 0);
+  const { instance } = await createOne(again, 1);
+  const [, other] = await Promise.all([again.step([{ instance, action: "hang" }]), episode(healthy, 3)]);
+  expect(other).toEqual(alone);
+  expect(takenOver(sandbox)).toBe(1);
 });
 
 test("a call that was taken over and ends well: the program returns, answers as if nothing had been, and may take as long again", async () => {
@@ -154,7 +160,8 @@ test("calls are answered by their deadline: waiting and the start of a child cou
   const { instance } = await createOne(busy, 1);
   const spinning = busy.step([{ instance, action: "hang" }]);
   const begin = monotonicClock();
-  await expect(other.create([1], { deadlineMs: begin + 200 })).rejects.toMatchObject({ code: "sandbox.deadline" });
+  // Another program would go on in another child; this one has to wait.
+  await expect(busy.create([1], { deadlineMs: begin + 200 })).rejects.toMatchObject({ code: "sandbox.deadline" });
   expect(monotonicClock() - begin).toBeLessThan(1500);
   expect((await spinning)[0]).toMatchObject({ ok: false, failure: { code: "timeout" } });
   // The child was killed: the next one is being started.

@@ -45,6 +45,9 @@ export const loadPatienceMs = 200;
 /** A program with a call that took longer than this share of `wallMsPerCall` moves to the lane of slow programs. */
 export const slowCallShare = 0.2;
 
+/** Programs of which a sandbox remembers how long their calls take. */
+export const maxKnownPrograms = 10_000;
+
 /** After this many calls that ran into fuel or wall limits, a program is not run again. */
 export const maxSlowFailures = 4;
 

@@ -5,7 +5,7 @@ import { asSeed, type Branch, budgetLeft, exhausted, type Instance, isStart, ite
 import type { Lane, Tenant } from "./lane.ts";
 import { maxProgramBytes, maxRequestChars, sliceMs } from "./limits.ts";
 import type { Item, Outcome } from "./messages.ts";
-import { Pace } from "./pace.ts";
+import { type KnownPace, Pace } from "./pace.ts";
 import { failed, readAbout, readFacts, readForkState, readOutcome, readReset, readStep, readStrings, withinLimit } from "./replies.ts";
 import type { About, CallOptions, Fork, GuestFailure, GuestResult, InstanceId, Limits, PastCall, ProgramFacts, ProgramHandle, ResetValue, Spent, StepValue } from "./sandbox.ts";
 import { type Call, WorkQueue } from "./work-queue.ts";
@@ -24,6 +24,7 @@ export interface LoadedProgramOptions {
   /** Where the program goes when a call of it was slow. */
   readonly slowLane: Lane;
   readonly limits: Limits;
+  readonly known: KnownPace;
   /** A key that no program of the sandbox has. */
   readonly newKey: () => number;
 }
@@ -49,10 +50,10 @@ export class LoadedProgram implements ProgramHandle, Tenant {
   constructor(options: LoadedProgramOptions) {
     this.options = options;
     this.key = options.key;
-    this.holder = options.lane;
     this.lane = options.lane.index;
     this.limits = options.limits;
-    this.pace = new Pace(options.limits);
+    this.pace = new Pace(options.limits, options.known);
+    this.holder = this.pace.isSlow ? options.slowLane : options.lane;
     const { source } = options.program;
     if (Buffer.byteLength(source) > maxProgramBytes) {
       throw new SpadeError("sandbox.too-large", `The program has ${source.length} characters; at most ${maxProgramBytes} bytes are accepted.`);
@@ -307,8 +308,8 @@ export class LoadedProgram implements ProgramHandle, Tenant {
     const reply = await this.holder.ask({ kind: "run", program: branch?.key ?? this.key, items: plan.map(({ item }) => item), sliceMs });
     if (reply instanceof ChildDeath) {
       const { item, instance } = plan[reply.itemIndex] ?? {};
-      this.pace.isSlow = true;
-      if (item !== undefined && instance !== undefined) this.fail(instance, nameLimit({ code: reply.code, message: reply.message }, item));
+      const failure = { code: reply.code, message: reply.message };
+      if (item !== undefined && instance !== undefined) this.fail(instance, nameLimit(failure, item));
       return;
     }
     const isThere = branch?.isLoaded ?? this.isLoaded;

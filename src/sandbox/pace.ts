@@ -3,38 +3,53 @@ import type { GuestFailure, Limits } from "./sandbox.ts";
 
 const slowCodes: ReadonlySet<string> = new Set(["fuel", "timeout", "episode-fuel", "episode-timeout"]);
 
-/** How long the calls of a program take, and what follows from it. */
+/** What is known of a program, however often it is opened. */
+export interface KnownPace {
+  /** Belongs into the lane of slow programs: a call of it was slow, or ended from outside. */
+  isSlow: boolean;
+  loadMs: number;
+  longestMs: number;
+}
+
+/** A program of which nothing is known. */
+export function unknownPace(): KnownPace {
+  return { isSlow: false, loadMs: 0, longestMs: 0 };
+}
+
+/** How long the calls of an open program take, and what follows from it. */
 export class Pace {
-  /** Belongs into the lane of slow programs, for good. */
-  isSlow = false;
   private readonly limits: Limits;
-  private loadMs = 0;
-  private longestMs = 0;
+  private readonly known: KnownPace;
+  /** Of this opening only: what a program answers must not depend on earlier ones. */
   private slowFailures = 0;
 
-  constructor(limits: Limits) {
+  constructor(limits: Limits, known: KnownPace) {
     this.limits = limits;
+    this.known = known;
+  }
+
+  get isSlow(): boolean {
+    return this.known.isSlow;
   }
 
   /** Processor time that the next load or call may take while others wait: one hardly longer than an earlier one is nothing unusual. */
   patienceMs(what: "load" | "call"): number {
-    return what === "load" ? Math.max(loadPatienceMs, 2 * this.loadMs) : Math.max(callPatienceMs, 2 * this.longestMs);
+    return what === "load" ? Math.max(loadPatienceMs, 2 * this.known.loadMs) : Math.max(callPatienceMs, 2 * this.known.longestMs);
   }
 
   loaded(wallMs: number): void {
-    this.loadMs = wallMs;
+    this.known.loadMs = wallMs;
   }
 
   called(wallMs: number): void {
-    this.longestMs = Math.max(this.longestMs, wallMs);
-    if (wallMs > slowCallShare * this.limits.wallMsPerCall) this.isSlow = true;
+    this.known.longestMs = Math.max(this.known.longestMs, wallMs);
+    if (wallMs > slowCallShare * this.limits.wallMsPerCall) this.known.isSlow = true;
   }
 
-  /** Takes note of a failed call; the failure of all further ones if it is one too many. */
+  /** Takes note of a call that was ended from outside; the failure of all further ones if it is one too many. */
   failed({ code, message }: GuestFailure): GuestFailure | undefined {
-    if (!slowCodes.has(code)) return undefined;
-    this.isSlow = true;
-    if (++this.slowFailures < maxSlowFailures) return undefined;
+    this.known.isSlow = true;
+    if (!slowCodes.has(code) || ++this.slowFailures < maxSlowFailures) return undefined;
     return { code, message: `${message}; the program is not run again after ${maxSlowFailures} such calls` };
   }
 }

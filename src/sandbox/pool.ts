@@ -1,9 +1,10 @@
 import { SpadeError } from "../core/errors.ts";
-import type { Program } from "../core/environment.ts";
+import { type Program, programId } from "../core/environment.ts";
 import { defaultCacheDirectory, ensureImage, type Image, pyodideVersion, withParent } from "./image.ts";
 import { Lane, type LaneStatistics } from "./lane.ts";
-import { resolveLimits } from "./limits.ts";
+import { maxKnownPrograms, resolveLimits } from "./limits.ts";
 import { LoadedProgram } from "./loaded-program.ts";
+import { type KnownPace, unknownPace } from "./pace.ts";
 import { Seat, Spare } from "./seat.ts";
 import type { GuestResult, Limits, ProgramHandle, Sandbox } from "./sandbox.ts";
 import { type BubblewrapState, type BubblewrapUse, chooseBubblewrap, type Isolation, permissionGaps } from "./second-layer.ts";
@@ -72,6 +73,7 @@ class Pool implements ObservedSandbox {
   private readonly slowLane: Lane;
   /** Of the lanes, and the spare one, whose child starts when one has been lost or handed over. */
   private readonly seats: readonly Seat[];
+  private readonly known = new Map<string, KnownPace>();
   private lastKey = 0;
   private isClosed = false;
 
@@ -97,7 +99,7 @@ class Pool implements ObservedSandbox {
       throw new SpadeError("sandbox.lane", `Lane ${String(options.lane)} does not exist; this sandbox has lanes 0 to ${this.all.length - 1}.`);
     }
     const newKey = (): number => ++this.lastKey;
-    return new LoadedProgram({ key: newKey(), program, lane, slowLane: this.slowLane, limits: this.limits, newKey }).open();
+    return new LoadedProgram({ key: newKey(), program, lane, slowLane: this.slowLane, limits: this.limits, known: this.knownOf(program), newKey }).open();
   }
 
   async close(): Promise<void> {
@@ -112,6 +114,17 @@ class Pool implements ObservedSandbox {
 
   pids(): readonly number[] {
     return this.seats.flatMap((seat) => seat.pid ?? []);
+  }
+
+  private knownOf(program: Program): KnownPace {
+    const id = programId(program);
+    const known = this.known.get(id) ?? unknownPace();
+    // The most recently opened program is the last of the map.
+    this.known.delete(id);
+    this.known.set(id, known);
+    const [oldest] = this.known.keys();
+    if (this.known.size > maxKnownPrograms && oldest !== undefined) this.known.delete(oldest);
+    return known;
   }
 
   private leastLoaded(): Lane | undefined {

@@ -54,14 +54,14 @@ function expectEachOnce(server: ScriptedServer): void {
 const backward = { after: 1 };
 
 describe("faults that a run survives: the update is as without them, and nothing is carried out twice", () => {
-  it.each<readonly [string, ...Fault[]]>([
-    ["429 with Retry-After on samples", { at: "asample", kind: "status", status: 429, headers: { "retry-after-ms": "5" }, times: 6 }],
-    ["425: a checkpoint is still being written", { at: "asample", kind: "status", status: 425, times: 3 }],
-    ["410: the future of a sample was lost", { at: "retrieve_future", kind: "status", status: 410, after: 5 }],
-    ["connection reset after publishing", { at: "save_weights_for_sampler", kind: "reset", when: "after" }],
-    ["the same on SkyRL, which refuses the repetition", { at: "save_weights_for_sampler", kind: "reset", when: "after" }, { at: "save_weights_for_sampler", kind: "status", status: 409 }],
-    ["heartbeats that fail", { at: "session_heartbeat", kind: "status", status: 500, times: 3 }],
-  ])("while sampling: %s", async (_name, ...faults) => {
+  it.each<readonly [string, readonly Fault[]]>([
+    ["429 with Retry-After on samples", [{ at: "asample", kind: "status", status: 429, headers: { "retry-after-ms": "5" }, times: 6 }]],
+    ["425: a checkpoint is still being written", [{ at: "asample", kind: "status", status: 425, times: 3 }]],
+    ["410: the future of a sample was lost", [{ at: "retrieve_future", kind: "status", status: 410, after: 5 }]],
+    ["connection reset after publishing", [{ at: "save_weights_for_sampler", kind: "reset", when: "after" }]],
+    ["the same on SkyRL, which refuses the repetition", [{ at: "save_weights_for_sampler", kind: "reset", when: "after" }, { at: "save_weights_for_sampler", kind: "status", status: 409 }]],
+    ["heartbeats that fail", [{ at: "session_heartbeat", kind: "status", status: 500, times: 3 }]],
+  ])("while sampling: %s", async (_name, faults) => {
     const expected = await undisturbed();
     const { server, tinker } = await start({ faults }, { timing: { heartbeatMs: 10 } });
     expect(await updated(tinker)).toEqual(expected);
