@@ -25,7 +25,7 @@ function engineContradictions({ policy, update: { loss } }: Config): readonly Co
     .map((name) => ({ path: `update.loss.${name}`, message: `is ${loss[name]}, but the losses of Tinker servers have no such term: set it to 0` }));
 }
 
-function designContradictions({ design, play, update, curriculum, gates }: Config): readonly Contradiction[] {
+function designContradictions({ design, play, update, curriculum, gates, environments }: Config): readonly Contradiction[] {
   const found: Contradiction[] = [];
   const unless = (holds: boolean, path: string, message: string): void => {
     if (!holds) found.push({ path, message });
@@ -49,13 +49,18 @@ function designContradictions({ design, play, update, curriculum, gates }: Confi
     );
   }
   unless(gates.audit?.enabled !== true, "gates.audit.enabled", "is true, but a run has no auditor yet; the gate serves callers of admit() that bring one");
+  unless(
+    gates.grounded?.enabled !== true || (design.documents && environments.kind !== "folder" && environments.kind !== "adaptiveFolder"),
+    "gates.grounded.enabled",
+    "is true, but programs have no document to be grounded in (design.documents, environments.kind)",
+  );
   const [low, high] = curriculum.positiveBand;
   unless(low <= high, "curriculum.positiveBand", `[${low}, ${high}] is empty: the first number must not exceed the second`);
   return found;
 }
 
 function rewardContradictions({ designerReward, play, design, environments }: Config): readonly Contradiction[] {
-  if (environments.kind === "frozenPool") return [];
+  if (environments.kind !== "selfplay") return [];
   const found: Contradiction[] = [];
   const unless = (holds: boolean, path: string, message: string): void => {
     if (!holds) found.push({ path, message });
@@ -99,16 +104,21 @@ function rewardContradictions({ designerReward, play, design, environments }: Co
  * @throws config.samplingMismatch
  */
 export function refuseSamplingMismatch(config: Config): void {
-  if (config.allowSamplingMismatch) return;
-  for (const [path, sampling] of [["design.sampling", config.design.sampling], ["play.sampling", config.play.sampling]] as const) {
-    const fixed = config.policy.kind === "tinker";
-    const suits = fixed ? sampling.temperature === 1 : sampling.temperature > 0;
-    if (suits && sampling.topP === 1 && sampling.topK === 0) continue;
-    throw new SpadeError(
-      "config.samplingMismatch",
-      `${path} samples at temperature ${sampling.temperature}, topP ${sampling.topP}, topK ${sampling.topK}, but the loss models the whole vocabulary at ${fixed ? "temperature 1" : "a temperature above 0"}. ` +
-        `Set topP 1, topK 0 and ${fixed ? "temperature 1" : "a temperature above 0"}, or set allowSamplingMismatch to true to accept the bias.`,
-      { details: { path, sampling } },
-    );
-  }
+  const [found] = samplingMismatches(config);
+  if (config.allowSamplingMismatch || found === undefined) return;
+  throw new SpadeError("config.samplingMismatch", `${found} Set topP 1, topK 0 and ${lossTemperature(config)}, or set allowSamplingMismatch to true to accept the bias.`);
+}
+
+/** One sentence for each trained role that is sampled otherwise than its loss assumes. */
+export function samplingMismatches(config: Config): readonly string[] {
+  const { policy, designer, design, play } = config;
+  const roles = [...(designer.kind === "trained" ? ([["design.sampling", design.sampling]] as const) : []), ["play.sampling", play.sampling] as const];
+  return roles.flatMap(([path, { temperature, topP, topK }]) => {
+    const suits = policy.kind === "tinker" ? temperature === 1 : temperature > 0;
+    return suits && topP === 1 && topK === 0 ? [] : [`${path} samples at temperature ${temperature}, topP ${topP}, topK ${topK}, but the loss models the whole vocabulary at ${lossTemperature(config)}.`];
+  });
+}
+
+function lossTemperature({ policy }: Config): string {
+  return policy.kind === "tinker" ? "temperature 1" : "a temperature above 0";
 }

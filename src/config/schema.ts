@@ -7,6 +7,9 @@ const count = z.int().min(1);
 const share = z.number().min(0).max(1);
 const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "it is the name of an environment variable, never the key itself");
 
+/** Says what a key without default is for when it is missing. */
+const missing = (what: string) => ({ error: ({ input }: { readonly input?: unknown }) => (input === undefined ? `missing: ${what}` : undefined) });
+
 function samplingSchema(maxTokens: number) {
   return z
     .strictObject({
@@ -22,7 +25,7 @@ function samplingSchema(maxTokens: number) {
 
 const runSchema = z.strictObject({ iterations: z.int().min(0).default(10), seed: z.int().min(0).max(0xffffffff).default(1) });
 
-const policySchema = z.discriminatedUnion("kind", [
+const policyKinds = [
   z.strictObject({
     kind: z.literal("embedded"),
     /** Directory of the model; a relative path is taken from the package's root. */
@@ -32,13 +35,13 @@ const policySchema = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("tinker"),
     /** Where the server is, for example `http://127.0.0.1:8000`. */
-    baseUrl: z.url({ protocol: /^https?$/ }).refine((url) => !/^[a-z]+:\/\/[^/]*@/i.test(url), { error: "a URL may hold no user or password: name the environment variable of the key in apiKeyEnv" }),
+    baseUrl: z.url({ protocol: /^https?$/, ...missing("where the server is, for example --set policy.baseUrl=http://127.0.0.1:8000") }).refine((url) => !/^[a-z]+:\/\/[^/]*@/i.test(url), { error: "a URL may hold no user or password: name the environment variable of the key in apiKeyEnv" }),
     /** Name of the base model, letter by letter as the server serves it. */
-    model: z.string().min(1),
+    model: z.string(missing("the base model, letter by letter as the server serves it")).min(1),
     /** Directory of the served model's tokenizer; a relative path is taken from the package's root. */
-    tokenizer: z.string().min(1),
+    tokenizer: z.string(missing("local directory of the served model's tokenizer, for example --set policy.tokenizer=/models/Qwen3-4B-Instruct-2507")).min(1),
     /** Which server it is: what differs between servers follows from it. */
-    profile: z.enum(["hosted", "skyrl-jax", "skyrl-jax-0.3", "skyrl-torch", "tuft", "hatchery"]),
+    profile: z.enum(["hosted", "skyrl-jax", "skyrl-jax-0.3", "skyrl-torch", "tuft", "hatchery"], missing("which server it is, for example --set policy.profile=skyrl-jax (docs/engines.md)")),
     /** Name of the environment variable that holds the API key; absent: none is sent. The key itself is nowhere in the record. */
     apiKeyEnv: variableName.exactOptional(),
     lora: z
@@ -60,7 +63,10 @@ const policySchema = z.discriminatedUnion("kind", [
     /** Of one operation, the time in the server's queue included. */
     operationTimeoutMs: count.default(3_600_000),
   }),
-]);
+] as const;
+
+/** How a policy is spoken to: `compact` for the bundled nano policy, `full` for models that follow instructions. */
+const promptsSchema = z.enum(["compact", "full"]);
 
 /** One source of grounding documents. */
 export const corpusSourceSchema = z.strictObject({
@@ -102,11 +108,28 @@ const corpusSchema = z.strictObject({
     .prefault({}),
 });
 
+/** Who writes programs and hints. */
+const designerSchema = z.discriminatedUnion("kind", [
+  /** The policy that plays, trained on its designs too. */
+  z.strictObject({ kind: z.literal("trained") }),
+  /** The policy that plays; its designs are paid, for the record, but not trained on. */
+  z.strictObject({ kind: z.literal("untrained") }),
+  /** A policy of its own, never trained. */
+  z.strictObject({
+    kind: z.literal("fixed"),
+    policy: z.discriminatedUnion("kind", policyKinds, missing('any policy configuration, for example --set \'designer.policy={"kind":"embedded"}\'')),
+    /** How it is spoken to; absent: as the policy that plays. */
+    prompts: promptsSchema.exactOptional(),
+  }),
+]);
+
 const designSchema = z.strictObject({
   skills: z.array(z.string().min(1)).min(1).default([...gameSkills]),
   /** Skills designed for in one iteration, in rotation. */
   activeSkills: count.default(3),
   tasksPerIteration: count.default(12),
+  /** Give each task a document of the corpus. Without, programs are grounded in nothing, and gate `grounded` is off. */
+  documents: z.boolean().default(true),
   /** Candidates sampled per design task before it is given up. */
   maxAttempts: count.default(2),
   sampling: samplingSchema(400),
@@ -209,10 +232,17 @@ const curriculumSchema = z.strictObject({
   replayWhenEmpty: z.boolean().default(true),
 });
 
+/** A relative path is taken from the package's root. */
+const folderPath = z.string(missing("a folder of programs, for example --set environments.path=environments/pool")).min(1);
+
 const environmentsSchema = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("selfplay") }),
   /** Control: a pool designed once by the untrained policy; then only the agent trains. */
   z.strictObject({ kind: z.literal("frozenPool"), size: count.default(64) }),
+  /** Baseline: the programs of a folder that pass the gates; only the agent trains. */
+  z.strictObject({ kind: z.literal("folder"), path: folderPath }),
+  /** Baseline: the same with rising difficulty for programs that take one (RLVE's sliding window, curriculum/difficulty.ts). */
+  z.strictObject({ kind: z.literal("adaptiveFolder"), path: folderPath, accuracy: share.default(0.9), attempts: count.default(8), width: count.default(4) }),
 ]);
 
 const evaluationSchema = z.strictObject({
@@ -234,9 +264,9 @@ const storageSchema = z.strictObject({
 /** The whole configuration of a run; the only place that holds defaults. Unknown keys are errors. */
 export const configSchema = z.strictObject({
   run: runSchema.prefault({}),
-  policy: policySchema.prefault({ kind: "embedded" }),
-  /** How both roles are spoken to: `compact` for the bundled nano policy, `full` for models that follow instructions. */
-  prompts: z.enum(["compact", "full"]).default("compact"),
+  policy: z.discriminatedUnion("kind", policyKinds).prefault({ kind: "embedded" }),
+  prompts: promptsSchema.default("compact"),
+  designer: designerSchema.prefault({ kind: "trained" }),
   corpus: corpusSchema.prefault({}),
   design: designSchema.prefault({}),
   environments: environmentsSchema.prefault({ kind: "selfplay" }),
@@ -251,6 +281,8 @@ export const configSchema = z.strictObject({
   storage: storageSchema.prefault({}),
   /** Permit sampling from a distribution that the loss does not model (invariant 10). */
   allowSamplingMismatch: z.boolean().default(false),
+  /** What a run of this configuration says at its start: where it departs from what it follows. */
+  notes: z.array(z.string().min(1)).default([]),
 });
 
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
@@ -260,3 +292,12 @@ export type Config = DeepReadonly<z.output<typeof configSchema>>;
 
 /** What a preset, a file or an override may state: any part of the configuration. */
 export type ConfigInput = z.input<typeof configSchema>;
+
+type PolicyInput = NonNullable<ConfigInput["policy"]>;
+
+/** What a named preset states: any part of the configuration. What only its user knows (server, tokenizer, folder) may be missing. */
+export type PresetInput = Omit<ConfigInput, "policy" | "designer" | "environments"> & {
+  policy?: PolicyInput | (Partial<PolicyInput> & { kind: PolicyInput["kind"] }) | undefined;
+  designer?: ConfigInput["designer"] | { kind: "fixed" };
+  environments?: ConfigInput["environments"] | { kind: "folder" | "adaptiveFolder" };
+};

@@ -1,14 +1,13 @@
-import { mergeInputs } from "../config/merge.ts";
+import { samplingMismatches } from "../config/consistency.ts";
 import type { Config } from "../config/schema.ts";
 import { monotonicClock } from "../core/clock.ts";
 import { loadSuite } from "../evaluation/suite.ts";
-import { defaultGates, type GatesConfig } from "../gates/config.ts";
 import type { ReadVariable } from "../http/secret.ts";
 import { openSandbox } from "../sandbox/pool.ts";
 import { describeIsolation, type Isolation } from "../sandbox/second-layer.ts";
 import { openConfiguredCorpus } from "./corpus.ts";
-import type { Dependencies } from "./dependencies.ts";
-import { openEngine } from "./engines.ts";
+import { type Dependencies, designerOf, gatesOf } from "./dependencies.ts";
+import { type EngineSurroundings, openEngine } from "./engines.ts";
 import type { Listener } from "./events.ts";
 import { packagePath } from "./paths.ts";
 import { loadProgramKinds } from "./program-kinds.ts";
@@ -30,13 +29,16 @@ export async function assemble(config: Config, { listener, readVariable }: { rea
   stack.defer(() => corpus.close());
   try {
     const suites = await Promise.all(config.evaluation.suites.map((directory) => loadSuite(packagePath(directory))));
-    const engine = stack.use(await openEngine(config, { readVariable, notice }));
+    const surroundings: EngineSurroundings = { readVariable, notice };
+    const engine = stack.use(await openEngine(config, surroundings));
+    const fixed = config.designer.kind === "fixed" ? stack.use(await openEngine(samplingOnly(config, config.designer.policy), surroundings)) : undefined;
     const sandbox = await openSandbox(config.sandbox);
     stack.defer(() => sandbox.close());
     const parts: Assembled["parts"] = {
       config,
-      gates: { ...(mergeInputs(defaultGates, config.gates) as GatesConfig), maxTurns: config.play.maxTurns },
+      gates: gatesOf(config),
       policy: engine.policy,
+      designer: designerOf(config, engine, fixed),
       trainer: engine.trainer,
       renderer: engine.renderer,
       sandbox,
@@ -46,12 +48,16 @@ export async function assemble(config: Config, { listener, readVariable }: { rea
       clock: monotonicClock,
       listener,
     };
-    const notes = [`sandbox: ${describeIsolation(sandbox.isolation)}`];
-    if (config.allowSamplingMismatch) notes.push("Note: this configuration samples from a distribution that its loss does not model (allowSamplingMismatch).");
+    const notes = [`sandbox: ${describeIsolation(sandbox.isolation)}`, ...[...config.notes, ...samplingMismatches(config)].map((text) => `Note: ${text}`), ...engine.notes];
     const owned = stack.move();
-    return { parts, isolation: sandbox.isolation, notes: [...notes, ...engine.notes], [Symbol.asyncDispose]: () => owned.disposeAsync() };
+    return { parts, isolation: sandbox.isolation, notes, [Symbol.asyncDispose]: () => owned.disposeAsync() };
   } catch (error) {
     await stack.disposeAsync();
     throw error;
   }
+}
+
+/** The configuration of a policy that is never trained, so that its sampling is free. */
+function samplingOnly(config: Config, policy: Config["policy"]): Config {
+  return { ...config, policy, allowSamplingMismatch: true };
 }

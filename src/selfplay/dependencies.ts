@@ -1,10 +1,12 @@
 import type { Clock } from "../core/clock.ts";
 import type { Renderer } from "../chat/renderer.ts";
 import { actionReader } from "../chat/action.ts";
+import { mergeInputs } from "../config/merge.ts";
 import type { Config } from "../config/schema.ts";
 import type { Corpus } from "../corpus/corpus.ts";
 import { promptSets } from "../designer/prompt-sets.ts";
-import type { GatesConfig } from "../gates/config.ts";
+import type { Prompts } from "../designer/prompts.ts";
+import { defaultGates, type GatesConfig } from "../gates/config.ts";
 import type { Policy, Trainer } from "../policy/policy.ts";
 import type { Suite } from "../evaluation/suite.ts";
 import type { Dialogue } from "../rollout/episode.ts";
@@ -20,11 +22,32 @@ export interface ProgramKinds {
   isNovel(skeleton: string): boolean | undefined;
 }
 
+/** Who writes programs and hints: the policy that plays, or one of its own. */
+export interface Designer {
+  readonly policy: Policy;
+  readonly renderer: Renderer;
+  readonly prompts: Prompts;
+}
+
+/** The designer of a configuration; `own` is the policy of a fixed one. */
+export function designerOf({ designer, prompts }: Pick<Config, "designer" | "prompts">, playing: Pick<Designer, "policy" | "renderer">, own = playing): Designer {
+  const { policy, renderer } = own;
+  return { policy, renderer, prompts: promptSets[(designer.kind === "fixed" ? designer.prompts : undefined) ?? prompts] };
+}
+
+/** The gates of a configuration; where designs have no document, there is nothing to be grounded in. */
+export function gatesOf({ gates, play, design, environments }: Config): GatesConfig {
+  const merged = mergeInputs(defaultGates, gates) as GatesConfig;
+  const grounded = merged.grounded.enabled && design.documents && (environments.kind === "selfplay" || environments.kind === "frozenPool");
+  return { ...merged, maxTurns: play.maxTurns, grounded: { ...merged.grounded, enabled: grounded } };
+}
+
 /** Everything a stage may use besides its input. */
 export interface Dependencies {
   readonly config: Config;
   readonly gates: GatesConfig;
   readonly policy: Policy;
+  readonly designer: Designer;
   readonly trainer: Trainer;
   readonly renderer: Renderer;
   readonly sandbox: Sandbox;

@@ -1,10 +1,9 @@
-import type { DesignTask, Environment } from "../core/environment.ts";
+import type { DesignTask, Environment, Extraction } from "../core/environment.ts";
 import { invariant } from "../core/errors.ts";
 import { deriveSeed } from "../core/seed.ts";
 import { append, type TrainableTrajectory } from "../core/trajectory.ts";
 import { extractProgram } from "../designer/extract.ts";
 import type { Rejection } from "../designer/prompts.ts";
-import { promptSets } from "../designer/prompt-sets.ts";
 import { admitAll, type Admission } from "../gates/admit.ts";
 import { type HintVerdict, judgeHint } from "../gates/hint.ts";
 import type { ArchivedProgram } from "../gates/novelty.ts";
@@ -21,6 +20,7 @@ export interface Design {
   readonly task: DesignTask;
   readonly attempt: number;
   readonly response: string;
+  readonly extraction: Extraction;
   readonly trajectory: TrainableTrajectory;
   readonly admission: Admission;
 }
@@ -80,12 +80,12 @@ export function isAdmitted(design: Design): boolean {
   return design.admission.record.verdict === "admitted";
 }
 
-type Draft = Omit<Design, "admission">;
+/** A candidate before the gates. */
+export type Draft = Omit<Design, "admission">;
 
 async function sampleDesigns(iteration: number, pending: readonly Pending[], attempt: number, deps: Dependencies): Promise<Draft[]> {
-  const { config, policy, renderer } = deps;
+  const { config, designer: { policy, renderer, prompts: { design } } } = deps;
   const tasks = pending.map(({ task }) => task);
-  const { design } = promptSets[config.prompts];
   const report = stageReporter(deps, iteration, "design");
   report({ done: 0, total: tasks.length });
   const prompts = pending.map(({ task, rejection }) => renderer.prompt(design(task, config.design.exampleMaxChars, rejection)));
@@ -100,15 +100,17 @@ async function sampleDesigns(iteration: number, pending: readonly Pending[], att
   return tasks.map((task, i) => {
     const [prompt, sample] = [prompts[i], samples[i]];
     invariant(prompt !== undefined && sample !== undefined, "a policy returns one sample per request");
-    return { id: `${task.id}.${attempt}`, task, attempt, response: renderer.text(sample.tokens), trajectory: designerRow(prompt, sample) };
+    const response = renderer.text(sample.tokens);
+    return { id: `${task.id}.${attempt}`, task, attempt, response, extraction: extractProgram(response), trajectory: designerRow(prompt, sample) };
   });
 }
 
-async function judge(iteration: number, { drafts, archive }: { readonly drafts: readonly Draft[]; readonly archive: readonly ArchivedProgram[] }, deps: Dependencies): Promise<Design[]> {
+/** Runs the gates on candidates, in order; `archive` is what gate `novelty` compares them with. */
+export async function judge(iteration: number, { drafts, archive }: { readonly drafts: readonly Draft[]; readonly archive: readonly ArchivedProgram[] }, deps: Dependencies): Promise<Design[]> {
   const report = stageReporter(deps, iteration, "gates");
   report({ done: 0, total: drafts.length });
   const admissions = await admitAll(
-    drafts.map((draft) => ({ id: draft.id, text: draft.response, extraction: extractProgram(draft.response), document: draft.task.documentText })),
+    drafts.map((draft) => ({ id: draft.id, text: draft.response, extraction: draft.extraction, document: draft.task.documentText })),
     {
       sandbox: deps.sandbox,
       config: deps.gates,
@@ -127,9 +129,9 @@ async function judge(iteration: number, { drafts, archive }: { readonly drafts: 
 
 /** Writes one hint per admitted design in a separate call that sees the source, and judges it. */
 export async function writeHints(iteration: number, designs: readonly Design[], deps: Dependencies): Promise<HintCall[]> {
-  const { config, policy, renderer } = deps;
+  const { config, designer: { policy, renderer, prompts: { hint } } } = deps;
   const report = stageReporter(deps, iteration, "hints");
-  const prompts = designs.map((design) => renderer.prompt(promptSets[config.prompts].hint(sourceOf(design))));
+  const prompts = designs.map((design) => renderer.prompt(hint(sourceOf(design))));
   const samples = await policy.sample(
     prompts.map((prompt, i) => ({
       prompt,
