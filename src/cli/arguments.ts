@@ -8,6 +8,8 @@ export interface OptionSpec {
   readonly value?: string;
   /** The value may be left out; it is then the empty string. */
   readonly optionalValue?: boolean;
+  /** May be given more than once; read with `texts`. */
+  readonly repeatable?: boolean;
   readonly help: string;
 }
 
@@ -20,13 +22,15 @@ export interface CommandSpec {
   readonly run: (args: Arguments) => number | Promise<number>;
 }
 
+type Values = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
+
 /** Parsed arguments of one command. */
 export class Arguments {
   readonly positionals: readonly string[];
-  private readonly values: Readonly<Record<string, string | boolean | undefined>>;
+  private readonly values: Values;
   private readonly spec: CommandSpec;
 
-  constructor(spec: CommandSpec, positionals: readonly string[], values: Readonly<Record<string, string | boolean | undefined>>) {
+  constructor(spec: CommandSpec, positionals: readonly string[], values: Values) {
     this.spec = spec;
     this.positionals = positionals;
     this.values = values;
@@ -41,6 +45,12 @@ export class Arguments {
   text(name: string): string | undefined {
     const value = this.values[name];
     return typeof value === "string" ? value : undefined;
+  }
+
+  /** Values of a repeatable option, in order. */
+  texts(name: string): readonly string[] {
+    const value = this.values[name];
+    return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
   }
 
   /** Value of an option as a whole number. @throws SpadeError usage.number */
@@ -64,7 +74,7 @@ export class Arguments {
 /** Parses the words after a command's name. @throws SpadeError usage.option for an unknown option or a missing value */
 export function parseArguments(spec: CommandSpec, words: readonly string[]): Arguments {
   const options = Object.fromEntries(
-    [...spec.options, { name: "help" }].map((option) => [option.name, { type: "value" in option ? ("string" as const) : ("boolean" as const) }]),
+    [...spec.options, { name: "help" }].map((option) => [option.name, { type: "value" in option ? ("string" as const) : ("boolean" as const), multiple: "repeatable" in option }]),
   );
   const optional = new Set(spec.options.filter((option) => option.optionalValue === true).map((option) => `--${option.name}`));
   const args = words.flatMap((word, i) => (optional.has(word) && (words[i + 1] ?? "--").startsWith("--") ? [`${word}=`] : [word]));

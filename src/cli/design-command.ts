@@ -8,10 +8,11 @@ import { type Funnel, readFunnel } from "../report/funnel.ts";
 import { createDesigns, resumeDesigns } from "../selfplay/design-run.ts";
 import { RunStore } from "../storage/run-store.ts";
 import type { Arguments, CommandSpec } from "./arguments.ts";
+import { readVariable } from "./environment-variables.ts";
 import { table } from "./format.ts";
 import { gitProvenance, programVersion } from "./provenance.ts";
 import { spentText } from "./spending.ts";
-import { freePath, interruptible, readVariable } from "./surroundings.ts";
+import { freePath, interruptible } from "./surroundings.ts";
 import { liveView, plainView } from "./view.ts";
 
 /** `spade design`: writes environments with any policy and judges them by the gates; nothing is trained. */
@@ -30,7 +31,7 @@ export const designCommand: CommandSpec = {
   run: design,
 };
 
-type Spending = Readonly<Partial<Record<"policy" | "advisor", Spent>>>;
+type Spending = Readonly<Record<string, Spent>>;
 
 async function design(args: Arguments): Promise<number> {
   const [resumed, source] = [args.text("resume"), args.text("policy") ?? "quickstart"];

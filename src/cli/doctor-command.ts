@@ -1,7 +1,8 @@
+import { loadConfig } from "../config/load.ts";
 import { defaultCacheDirectory } from "../sandbox/image.ts";
-import { packagePath } from "../selfplay/paths.ts";
 import type { CommandSpec } from "./arguments.ts";
 import { diagnose, type Finding, pinnedNodeVersion } from "./doctor.ts";
+import { readVariable } from "./environment-variables.ts";
 import { resolve } from "node:path";
 
 /** `spade doctor`: checks what a run needs. Exit code 0: a run can start (warnings are printed), 1: it cannot. */
@@ -13,16 +14,22 @@ export const doctorCommand: CommandSpec = {
   run: async (args) => {
     const { findings, isolation } = await diagnose({
       cacheDirectory: defaultCacheDirectory(),
-      model: packagePath("models/nano"),
+      policies: [loadConfig("quickstart").config.policy],
+      readVariable,
       runs: resolve("runs"),
       pinnedNode: pinnedNodeVersion(),
     });
     const ok = findings.every(({ status }) => status !== "failed");
     if (args.flag("json")) console.log(JSON.stringify({ ok, findings, ...(isolation === undefined ? {} : { isolation }) }, null, 2));
-    else console.log(findings.map(describe).join("\n"));
+    else console.log(describeFindings(findings));
     return ok ? 0 : 1;
   },
 };
+
+/** One line for each check, and its advice. */
+export function describeFindings(findings: readonly Finding[]): string {
+  return findings.map(describe).join("\n");
+}
 
 function describe({ check, status, found, advice }: Finding): string {
   return `${status.padEnd(7)}  ${check.padEnd(9)}  ${found}${advice === undefined ? "" : `\n${" ".repeat(20)}${advice}`}`;

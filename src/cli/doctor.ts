@@ -1,16 +1,22 @@
 import { existsSync, readFileSync, statfsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
+import type { Config } from "../config/schema.ts";
 import { messageOf } from "../core/errors.ts";
 import { loadTokenizer } from "../engine/bpe.ts";
 import { readModel } from "../engine/model.ts";
+import { type ReadVariable, readSecret } from "../http/secret.ts";
 import { ensureImage } from "../sandbox/image.ts";
 import { openSandbox } from "../sandbox/pool.ts";
 import { describeIsolation, type Isolation } from "../sandbox/second-layer.ts";
+import { type EndpointConfig, openEndpoint } from "../selfplay/endpoint.ts";
+import { askServer } from "../selfplay/engines.ts";
+import { packagePath } from "../selfplay/paths.ts";
+import { openSpeech } from "../selfplay/speech.ts";
 
 /** What one check found. `advise` says what to do about anything but `ok`. */
 export interface Finding {
-  readonly check: "node" | "disk" | "image" | "sandbox" | "isolation" | "model";
+  readonly check: "node" | "disk" | "image" | "sandbox" | "isolation" | "model" | "key" | "endpoint";
   /** `warning`: everything works, but something could be better. */
   readonly status: "ok" | "warning" | "failed";
   readonly found: string;
@@ -26,10 +32,13 @@ export interface Diagnosis {
 export interface DoctorOptions {
   /** Directory of the interpreter's image. */
   readonly cacheDirectory: string;
-  /** Directory of the bundled model. */
-  readonly model: string;
+  /** What samples and learns. */
+  readonly policies: readonly Config["policy"][];
+  readonly readVariable: ReadVariable;
   /** Where runs are written. */
   readonly runs: string;
+  /** Bytes that the run is expected to write. */
+  readonly expectedBytes?: number;
   /** Version that is pinned, as in package.json. */
   readonly pinnedNode: string;
 }
@@ -41,7 +50,10 @@ const goodFreeBytes = 2048 * mebibyte;
 
 /** Checks what a run needs, one thing after the other. Never throws. */
 export async function diagnose(options: DoctorOptions): Promise<Diagnosis> {
-  const findings = [checkNode(process.version, options.pinnedNode), checkDisk("disk", options.runs), await checkModel(options.model)];
+  const { pinnedNode, runs, expectedBytes = 0, policies, readVariable } = options;
+  const found: Finding[][] = [];
+  for (const policy of policies) found.push(await checkPolicy(policy, readVariable));
+  const findings = [checkNode(process.version, pinnedNode), checkDisk("disk", runs, { expectedBytes }), ...found.flat()];
   const image = await checkImage(options.cacheDirectory);
   if (image.status === "failed") return { findings: [...findings, image] };
   const { findings: ran, isolation } = await checkSandbox(options.cacheDirectory);
@@ -56,13 +68,15 @@ export function checkNode(running: string, pinned: string): Finding {
   return { check: "node", status, found: `Node ${version}, pinned is ${pinned}`, advice: "Start it with npx spade or npm run spade (npm ci installs the pinned Node)." };
 }
 
-/** Checks the space left where runs are written. */
-export function checkDisk(check: "disk", directory: string, free = freeBytes): Finding {
+/** Checks the space left where runs are written, and that what is expected fits. */
+export function checkDisk(check: "disk", directory: string, { expectedBytes = 0, free = freeBytes }: { readonly expectedBytes?: number; readonly free?: (directory: string) => number } = {}): Finding {
   try {
     const bytes = free(directory);
     const found = `${Math.floor(bytes / mebibyte)} MiB free for ${directory}`;
-    if (bytes >= goodFreeBytes) return { check, status: "ok", found };
-    return { check, status: bytes < minFreeBytes ? "failed" : "warning", found, advice: `Free some space, or write runs elsewhere (train --out DIR); ${goodFreeBytes / mebibyte} MiB are plenty.` };
+    const needed = Math.max(minFreeBytes, expectedBytes);
+    const plenty = Math.max(goodFreeBytes, 1.5 * expectedBytes);
+    if (bytes >= plenty) return { check, status: "ok", found };
+    return { check, status: bytes < needed ? "failed" : "warning", found, advice: `Free some space, or write runs elsewhere (train --out DIR); ${Math.ceil(plenty / mebibyte)} MiB are plenty.` };
   } catch (error) {
     return { check, status: "warning", found: `free space is unknown: ${messageOf(error)}`, advice: "Look at the disk yourself before a long run." };
   }
@@ -73,6 +87,52 @@ function freeBytes(directory: string): number {
   if (!existsSync(directory) && dirname(directory) !== directory) return freeBytes(dirname(directory));
   const { bavail, bsize } = statfsSync(directory);
   return bavail * bsize;
+}
+
+/** Checks what samples and learns: model files, or key, tokenizer and server. */
+export async function checkPolicy(policy: Config["policy"], readVariable: ReadVariable): Promise<Finding[]> {
+  switch (policy.kind) {
+    case "embedded":
+      return [await checkModel(packagePath(policy.model))];
+    case "tinker":
+      return [...checkKey(policy.apiKeyEnv, readVariable), await checkTokenizer(policy.tokenizer), await checkEndpoint(policy, () => askServer(policy, readVariable))];
+    case "openai":
+      return [...checkKey(policy.apiKeyEnv, readVariable), ...(policy.tokenizer === undefined ? [] : [await checkTokenizer(policy.tokenizer)]), await checkEndpoint(policy, () => askModels(policy, readVariable))];
+  }
+}
+
+function checkKey(name: string | undefined, readVariable: ReadVariable): Finding[] {
+  if (name === undefined) return [];
+  try {
+    readSecret(name, readVariable);
+    return [{ check: "key", status: "ok", found: `${name} is set` }];
+  } catch (error) {
+    return [{ check: "key", status: "failed", found: messageOf(error), advice: `Set it in the shell that starts the run: export ${name}=…` }];
+  }
+}
+
+async function checkTokenizer(directory: string): Promise<Finding> {
+  try {
+    const { vocabularySize } = await openSpeech(packagePath(directory));
+    return { check: "model", status: "ok", found: `tokenizer in ${directory}: ${vocabularySize} tokens` };
+  } catch (error) {
+    return { check: "model", status: "failed", found: messageOf(error), advice: "Name a local directory with the served model's tokenizer_config.json and tokenizer.json in policy.tokenizer (spade chat looks at one)." };
+  }
+}
+
+async function checkEndpoint({ baseUrl, model }: Pick<EndpointConfig, "baseUrl" | "model">, ask: () => Promise<number | undefined>): Promise<Finding> {
+  try {
+    const contextLength = await ask();
+    return { check: "endpoint", status: "ok", found: `${baseUrl} serves ${model}${contextLength === undefined ? "" : `, context ${contextLength}`}` };
+  } catch (error) {
+    return { check: "endpoint", status: "failed", found: messageOf(error), advice: `Start the server at ${baseUrl}, or correct policy.baseUrl, policy.model and policy.apiKeyEnv.` };
+  }
+}
+
+/** Asks an endpoint for its list of models; it does not have to say how long their contexts are. */
+async function askModels({ tokenizer: _, ...policy }: EndpointConfig, readVariable: ReadVariable): Promise<undefined> {
+  await openEndpoint(policy, { seed: 0, readVariable });
+  return undefined;
 }
 
 async function checkModel(directory: string): Promise<Finding> {

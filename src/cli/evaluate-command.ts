@@ -18,9 +18,9 @@ import { evaluationSeeds } from "../selfplay/evaluation.ts";
 import { listCheckpoints } from "../storage/checkpoints.ts";
 import { RunStore } from "../storage/run-store.ts";
 import type { Arguments, CommandSpec } from "./arguments.ts";
+import { readVariable } from "./environment-variables.ts";
 import { decimal, pair, table } from "./format.ts";
 import { spentText } from "./spending.ts";
-import { readVariable } from "./surroundings.ts";
 
 /** `spade evaluate`: scores a model, or every checkpoint of a run, on the hand-written suites. */
 export const evaluateCommand: CommandSpec = {

@@ -44,10 +44,10 @@ export function duration(seconds: number): string {
   return s >= 60 ? `${Math.floor(s / 60)} min ${pad(s % 60)} s` : `${s} s`;
 }
 
-/** Rows of cells as aligned text; the first row is the heading. Numbers are not special: cells are right-aligned but the first. */
-export function table(rows: readonly (readonly string[])[]): string {
+/** Rows of cells as aligned text; the first row is the heading. Numbers are not special: cells are right-aligned but in the columns `left`. */
+export function table(rows: readonly (readonly string[])[], { left = [0] }: { readonly left?: readonly number[] } = {}): string {
   const widths = rows.reduce<number[]>((max, row) => row.map((cell, i) => Math.max(cell.length, max[i] ?? 0)), []);
   return rows
-    .map((row) => row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join("  ").trimEnd())
+    .map((row) => row.map((cell, i) => (left.includes(i) ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join("  ").trimEnd())
     .join("\n");
 }

@@ -13,9 +13,10 @@ import { openSpeaker } from "../selfplay/engines.ts";
 import { type GivenEnvironment, playRollouts, type RolloutScores, scoreRollouts } from "../selfplay/rollouts.ts";
 import { RunStore } from "../storage/run-store.ts";
 import type { Arguments, CommandSpec } from "./arguments.ts";
+import { readVariable } from "./environment-variables.ts";
 import { decimal, pair, table } from "./format.ts";
 import { spentText } from "./spending.ts";
-import { freePath, interruptible, readVariable } from "./surroundings.ts";
+import { freePath, interruptible } from "./surroundings.ts";
 
 /** `spade rollout`: plays given programs with any policy. */
 export const rolloutCommand: CommandSpec = {

@@ -1,9 +1,5 @@
 import { existsSync } from "node:fs";
 import process from "node:process";
-import type { ReadVariable } from "../http/secret.ts";
-
-/** Reads one variable of this process's environment. */
-export const readVariable: ReadVariable = (name) => process.env[name];
 
 /** The first of `<root>/<name>-1`, `-2`, … that does not exist. */
 export function freePath(root: string, name: string, extension = ""): string {

@@ -18,8 +18,8 @@ function corpusContradictions({ corpus: { keep } }: Config): readonly Contradict
 }
 
 /** What the losses of Tinker servers lack, and what limits an endpoint cannot keep. */
-function engineContradictions({ policy, advisor, update: { loss } }: Config): readonly Contradiction[] {
-  const endpoints = [["policy", policy], ["advisor.policy", advisor?.policy]] as const;
+function engineContradictions({ policy, designer, advisor, update: { loss } }: Config): readonly Contradiction[] {
+  const endpoints = [["policy", policy], ["designer.policy", designer.kind === "fixed" ? designer.policy : undefined], ["advisor.policy", advisor?.policy]] as const;
   const unpriced = endpoints.flatMap(([path, endpoint]) => (endpoint?.kind === "openai" && endpoint.limit.cost !== undefined && endpoint.prices === undefined ? [{ path: `${path}.limit.cost`, message: `is ${endpoint.limit.cost}, but nothing says what tokens cost: set ${path}.prices` }] : []));
   if (policy.kind !== "tinker") return unpriced;
   const missing = (["klCoefficient", "entropyCoefficient"] as const)
@@ -28,7 +28,7 @@ function engineContradictions({ policy, advisor, update: { loss } }: Config): re
   return [...unpriced, ...missing];
 }
 
-function designContradictions({ policy, design, play, update, curriculum, gates, advisor }: Config): readonly Contradiction[] {
+function designContradictions({ policy, designer, design, play, update, curriculum, gates, advisor, environments }: Config): readonly Contradiction[] {
   const found: Contradiction[] = [];
   const unless = (holds: boolean, path: string, message: string): void => {
     if (!holds) found.push({ path, message });
@@ -45,18 +45,24 @@ function designContradictions({ policy, design, play, update, curriculum, gates,
     `is ${update.maxPolicyLag}, but designer rows grow ${oldest} versions old (design.regenerateEvery x update.updatesPerIteration - 1) and would be refused`,
   );
   for (const [path, sampling] of [["design.sampling", design.sampling], ["design.hintSampling", design.hintSampling], ["play.sampling", play.sampling]] as const) {
-    // An endpoint's context is the policy's, where it is known at all.
-    const [name, context] = policy.kind === "openai" ? ["policy.contextLength", policy.contextLength ?? Infinity] : ["play.contextLength", play.contextLength];
+    // An endpoint's context is its own, where it is known at all.
+    const asked = path !== "play.sampling" && designer.kind === "fixed" ? designer.policy : policy;
+    const [name, context] = asked.kind === "openai" ? ["the contextLength of its policy,", asked.contextLength ?? Infinity] : ["play.contextLength", play.contextLength];
     unless(sampling.maxTokens < context, `${path}.maxTokens`, `is ${sampling.maxTokens} and leaves no room for a prompt in ${name} ${context}`);
   }
   unless(gates.audit?.enabled !== true || advisor !== undefined, "gates.audit.enabled", "is true, but there is no model to do it: name one in advisor.policy");
+  unless(
+    gates.grounded?.enabled !== true || (design.documents && environments.kind !== "folder" && environments.kind !== "adaptiveFolder"),
+    "gates.grounded.enabled",
+    "is true, but programs have no document to be grounded in (design.documents, environments.kind)",
+  );
   const [low, high] = curriculum.positiveBand;
   unless(low <= high, "curriculum.positiveBand", `[${low}, ${high}] is empty: the first number must not exceed the second`);
   return found;
 }
 
 function rewardContradictions({ designerReward, play, design, environments }: Config): readonly Contradiction[] {
-  if (environments.kind === "frozenPool") return [];
+  if (environments.kind !== "selfplay") return [];
   const found: Contradiction[] = [];
   const unless = (holds: boolean, path: string, message: string): void => {
     if (!holds) found.push({ path, message });
@@ -100,18 +106,24 @@ function rewardContradictions({ designerReward, play, design, environments }: Co
  * @throws config.samplingMismatch
  */
 export function refuseSamplingMismatch(config: Config): void {
-  if (config.allowSamplingMismatch || config.policy.kind === "openai") return;
-  for (const [path, sampling] of [["design.sampling", config.design.sampling], ["play.sampling", config.play.sampling]] as const) {
-    const fixed = config.policy.kind === "tinker";
-    const suits = fixed ? sampling.temperature === 1 : sampling.temperature > 0;
-    if (suits && sampling.topP === 1 && sampling.topK === 0) continue;
-    throw new SpadeError(
-      "config.samplingMismatch",
-      `${path} samples at temperature ${sampling.temperature}, topP ${sampling.topP}, topK ${sampling.topK}, but the loss models the whole vocabulary at ${fixed ? "temperature 1" : "a temperature above 0"}. ` +
-        `Set topP 1, topK 0 and ${fixed ? "temperature 1" : "a temperature above 0"}, or set allowSamplingMismatch to true to accept the bias.`,
-      { details: { path, sampling } },
-    );
-  }
+  const [found] = samplingMismatches(config);
+  if (config.allowSamplingMismatch || found === undefined) return;
+  throw new SpadeError("config.samplingMismatch", `${found} Set topP 1, topK 0 and ${lossTemperature(config)}, or set allowSamplingMismatch to true to accept the bias.`);
+}
+
+/** One sentence for each trained role that is sampled otherwise than its loss assumes. */
+export function samplingMismatches(config: Config): readonly string[] {
+  const { policy, designer, design, play } = config;
+  if (policy.kind === "openai") return [];
+  const roles = [...(designer.kind === "trained" ? ([["design.sampling", design.sampling]] as const) : []), ["play.sampling", play.sampling] as const];
+  return roles.flatMap(([path, { temperature, topP, topK }]) => {
+    const suits = policy.kind === "tinker" ? temperature === 1 : temperature > 0;
+    return suits && topP === 1 && topK === 0 ? [] : [`${path} samples at temperature ${temperature}, topP ${topP}, topK ${topK}, but the loss models the whole vocabulary at ${lossTemperature(config)}.`];
+  });
+}
+
+function lossTemperature({ policy }: Config): string {
+  return policy.kind === "tinker" ? "temperature 1" : "a temperature above 0";
 }
 
 /** Refuses to train what only samples, before anything is started. @throws config.cannotTrain */

@@ -21,7 +21,7 @@ export function unknownKey(source: string, issues: readonly Issue[]): SpadeError
 
 /** Each issue as a path and what is wrong there. */
 export function describeIssues(issues: readonly Issue[]): readonly Contradiction[] {
-  return issues.map((issue) => ({ path: pathOf(issue.path), message: `is wrong (${issue.message})` }));
+  return issues.map((issue) => ({ path: pathOf(issue.path), message: issue.message.startsWith("missing") ? `is ${issue.message}` : `is wrong (${issue.message})` }));
 }
 
 function pathOf(path: readonly PropertyKey[]): string {

@@ -8,7 +8,7 @@ import { describeIssues, unknownKey } from "./explain.ts";
 import { mergeInputs } from "./merge.ts";
 import { presets } from "./presets.ts";
 import { configSchema } from "./schema.ts";
-import type { Config, ConfigInput } from "./schema.ts";
+import type { Config, PresetInput } from "./schema.ts";
 
 /** A configuration ready to run (invariant 11). */
 export interface LoadedConfig {
@@ -51,7 +51,7 @@ function invalid(source: string, found: readonly Contradiction[]): SpadeError {
   });
 }
 
-function presetInput(name: string): ConfigInput {
+function presetInput(name: string): PresetInput {
   const preset = Object.hasOwn(presets, name) ? presets[name] : undefined;
   if (preset !== undefined) return preset;
   const known = Object.keys(presets);

@@ -3,7 +3,10 @@ import { z } from "zod";
 const count = z.int().min(1);
 const price = z.number().min(0);
 
-const baseUrl = z.url({ protocol: /^https?$/ }).refine((url) => !/^[a-z]+:\/\/[^/]*@/i.test(url), { error: "a URL may hold no user or password: name the environment variable of the key in apiKeyEnv" });
+/** Says what a key without default is for when it is missing. */
+export const missing = (what: string) => ({ error: ({ input }: { readonly input?: unknown }) => (input === undefined ? `missing: ${what}` : undefined) });
+
+const baseUrl = (what: string) => z.url({ protocol: /^https?$/, ...missing(what) }).refine((url) => !/^[a-z]+:\/\/[^/]*@/i.test(url), { error: "a URL may hold no user or password: name the environment variable of the key in apiKeyEnv" });
 
 /** Name of an environment variable that holds a secret; the secret itself is nowhere in the record. */
 export const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "it is the name of an environment variable, never the key itself");
@@ -21,13 +24,13 @@ const embeddedSchema = z.strictObject({
 const tinkerSchema = z.strictObject({
   kind: z.literal("tinker"),
   /** Where the server is, for example `http://127.0.0.1:8000`. */
-  baseUrl,
+  baseUrl: baseUrl("where the server is, for example --set policy.baseUrl=http://127.0.0.1:8000"),
   /** Name of the base model, letter by letter as the server serves it. */
-  model: z.string().min(1),
+  model: z.string(missing("the base model, letter by letter as the server serves it")).min(1),
   /** Directory of the served model's tokenizer; a relative path is taken from the package's root. */
-  tokenizer: z.string().min(1),
+  tokenizer: z.string(missing("local directory of the served model's tokenizer, for example --set policy.tokenizer=/models/Qwen3-4B-Instruct-2507")).min(1),
   /** Which server it is: what differs between servers follows from it. */
-  profile: z.enum(["hosted", "skyrl-jax", "skyrl-jax-0.3", "skyrl-torch", "tuft", "hatchery"]),
+  profile: z.enum(["hosted", "skyrl-jax", "skyrl-jax-0.3", "skyrl-torch", "tuft", "hatchery"], missing("which server it is, for example --set policy.profile=skyrl-jax (docs/engines.md)")),
   apiKeyEnv,
   lora: z
     .strictObject({
@@ -50,12 +53,12 @@ const tinkerSchema = z.strictObject({
 });
 
 /** An endpoint of the OpenAI kind: it samples and does not train. */
-export const openaiSchema = z.strictObject({
+const openaiSchema = z.strictObject({
   kind: z.literal("openai"),
   /** Everything before `/chat/completions`, for example `http://127.0.0.1:8000/v1`. */
-  baseUrl,
+  baseUrl: baseUrl("where the endpoint is, for example --set policy.baseUrl=http://127.0.0.1:8000/v1"),
   /** Name of the model, letter by letter as `/models` lists it. */
-  model: z.string().min(1),
+  model: z.string(missing("the model, letter by letter as GET /models lists it")).min(1),
   apiKeyEnv,
   /**
    * Directory of the served model's tokenizer: tokens are sent and taken through `/completions`, exactly, with their log-probabilities. Absent: chats
@@ -78,7 +81,7 @@ export const openaiSchema = z.strictObject({
   requestTimeoutMs: count.default(600_000),
 });
 
-export const policySchema = z.discriminatedUnion("kind", [embeddedSchema, tinkerSchema, openaiSchema]);
+export const policyKinds = [embeddedSchema, tinkerSchema, openaiSchema] as const;
 
 /** A second model behind an endpoint. */
 export const advisorSchema = z.strictObject({

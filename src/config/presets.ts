@@ -1,4 +1,6 @@
-import type { ConfigInput } from "./schema.ts";
+import { paperPresets } from "./paper-presets.ts";
+import { ablations, poolBaselines } from "./preset-variants.ts";
+import type { ConfigInput, PresetInput } from "./schema.ts";
 
 /** What every configuration of the bundled nano policy shares. */
 const nanoPolicy: ConfigInput = {
@@ -39,7 +41,7 @@ const nano: ConfigInput = {
 };
 
 /** The named configurations; each states only what differs from the schema's defaults. */
-export const presets: Readonly<Record<string, ConfigInput>> = {
+export const presets: Readonly<Record<string, PresetInput>> = {
   /** The loop on two cores in at most 12 minutes. */
   quickstart: {
     ...nanoPolicy,
@@ -63,4 +65,7 @@ export const presets: Readonly<Record<string, ConfigInput>> = {
     play: { seedsPerEnvironment: 2, playsPerSeed: 2, hintPlaysPerSeed: 2, maxTurns: 4 },
     evaluation: { seedsPerProgram: 1, greedy: false },
   },
+  ...ablations("nano", nano, { fixedDesigner: { kind: "fixed", policy: { kind: "embedded", model: "models/nano", threads: 1 } } }),
+  ...poolBaselines("nano", nano, { path: "environments/pool", static: {}, adaptive: {} }),
+  ...paperPresets,
 };

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { gameSkills } from "../core/role.ts";
 import { designerRewardSchema } from "./designer-reward-schema.ts";
 import { gatesSchema } from "./gates-schema.ts";
-import { advisorSchema, policySchema, variableName } from "./policy-schema.ts";
+import { advisorSchema, missing, policyKinds, variableName } from "./policy-schema.ts";
 
 const count = z.int().min(1);
 const share = z.number().min(0).max(1);
@@ -21,6 +21,9 @@ function samplingSchema(maxTokens: number) {
 }
 
 const runSchema = z.strictObject({ iterations: z.int().min(0).default(10), seed: z.int().min(0).max(0xffffffff).default(1) });
+
+/** How a policy is spoken to: `compact` for the bundled nano policy, `full` for models that follow instructions. */
+const promptsSchema = z.enum(["compact", "full"]);
 
 /** One source of grounding documents. */
 export const corpusSourceSchema = z.strictObject({
@@ -62,11 +65,28 @@ const corpusSchema = z.strictObject({
     .prefault({}),
 });
 
+/** Who writes programs and hints. */
+const designerSchema = z.discriminatedUnion("kind", [
+  /** The policy that plays, trained on its designs too. */
+  z.strictObject({ kind: z.literal("trained") }),
+  /** The policy that plays; its designs are paid, for the record, but not trained on. */
+  z.strictObject({ kind: z.literal("untrained") }),
+  /** A policy of its own, never trained. */
+  z.strictObject({
+    kind: z.literal("fixed"),
+    policy: z.discriminatedUnion("kind", policyKinds, missing('any policy configuration, for example --set \'designer.policy={"kind":"embedded"}\'')),
+    /** How it is spoken to; absent: as the policy that plays. */
+    prompts: promptsSchema.exactOptional(),
+  }),
+]);
+
 const designSchema = z.strictObject({
   skills: z.array(z.string().min(1)).min(1).default([...gameSkills]),
   /** Skills designed for in one iteration, in rotation. */
   activeSkills: count.default(3),
   tasksPerIteration: count.default(12),
+  /** Give each task a document of the corpus. Without, programs are grounded in nothing, and gate `grounded` is off. */
+  documents: z.boolean().default(true),
   /** Candidates sampled per design task before it is given up. */
   maxAttempts: count.default(2),
   sampling: samplingSchema(400),
@@ -169,10 +189,17 @@ const curriculumSchema = z.strictObject({
   replayWhenEmpty: z.boolean().default(true),
 });
 
+/** A relative path is taken from the package's root. */
+const folderPath = z.string(missing("a folder of programs, for example --set environments.path=environments/pool")).min(1);
+
 const environmentsSchema = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("selfplay") }),
   /** Control: a pool designed once by the untrained policy; then only the agent trains. */
   z.strictObject({ kind: z.literal("frozenPool"), size: count.default(64) }),
+  /** Baseline: the programs of a folder that pass the gates; only the agent trains. */
+  z.strictObject({ kind: z.literal("folder"), path: folderPath }),
+  /** Baseline: the same with rising difficulty for programs that take one (RLVE's sliding window, curriculum/difficulty.ts). */
+  z.strictObject({ kind: z.literal("adaptiveFolder"), path: folderPath, accuracy: share.default(0.9), attempts: count.default(8), width: count.default(4) }),
 ]);
 
 const evaluationSchema = z.strictObject({
@@ -194,10 +221,10 @@ const storageSchema = z.strictObject({
 /** The whole configuration of a run; the only place that holds defaults. Unknown keys are errors. */
 export const configSchema = z.strictObject({
   run: runSchema.prefault({}),
-  policy: policySchema.prefault({ kind: "embedded" }),
+  policy: z.discriminatedUnion("kind", policyKinds).prefault({ kind: "embedded" }),
+  prompts: promptsSchema.default("compact"),
+  designer: designerSchema.prefault({ kind: "trained" }),
   advisor: advisorSchema.exactOptional(),
-  /** How both roles are spoken to: `compact` for the bundled nano policy, `full` for models that follow instructions. */
-  prompts: z.enum(["compact", "full"]).default("compact"),
   corpus: corpusSchema.prefault({}),
   design: designSchema.prefault({}),
   environments: environmentsSchema.prefault({ kind: "selfplay" }),
@@ -212,6 +239,8 @@ export const configSchema = z.strictObject({
   storage: storageSchema.prefault({}),
   /** Permit sampling from a distribution that the loss does not model (invariant 10). */
   allowSamplingMismatch: z.boolean().default(false),
+  /** What a run of this configuration says at its start: where it departs from what it follows. */
+  notes: z.array(z.string().min(1)).default([]),
 });
 
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
@@ -221,3 +250,12 @@ export type Config = DeepReadonly<z.output<typeof configSchema>>;
 
 /** What a preset, a file or an override may state: any part of the configuration. */
 export type ConfigInput = z.input<typeof configSchema>;
+
+type PolicyInput = NonNullable<ConfigInput["policy"]>;
+
+/** What a named preset states: any part of the configuration. What only its user knows (server, tokenizer, folder) may be missing. */
+export type PresetInput = Omit<ConfigInput, "policy" | "designer" | "environments"> & {
+  policy?: PolicyInput | (Partial<PolicyInput> & { kind: PolicyInput["kind"] }) | undefined;
+  designer?: ConfigInput["designer"] | { kind: "fixed" };
+  environments?: ConfigInput["environments"] | { kind: "folder" | "adaptiveFolder" };
+};

@@ -23,9 +23,13 @@ export interface DesignTask {
   readonly id: string;
   readonly skill: string;
   readonly documentId: string;
+  /** Empty when the task has no document. */
   readonly documentText: string;
   readonly examples: readonly DesignExample[];
 }
+
+/** Stands for the document of a task that has none. */
+export const noDocument = { id: "none", text: "", source: {} } as const;
 
 /** A past environment shown to the designer. */
 export interface DesignExample {

@@ -72,6 +72,11 @@ export function winRate(arm: ArmReturns): number | undefined {
   return returns.length === 0 ? undefined : mean(wins(returns));
 }
 
+/** Share of won episodes on each seed that has a completed one. */
+export function winRates(arm: ArmReturns): number[] {
+  return arm.seeds.map(({ returns }) => mean(wins(returns)));
+}
+
 /**
  * Win rate on the scale whose zero is the best trivial policy: max(0, (w - trivial) / (1 - trivial)) (algorithm, section 6.10).
  * 0 when the trivial policy always wins.

@@ -4,7 +4,7 @@ import { fence, type PromptMessages, type Prompts, type Rejection } from "./prom
 /** Prompts for models that follow instructions: the whole contract of an environment, in words (docs/gates.md). */
 export const fullPrompts: Prompts = { design, hint, play };
 
-const designerSystem = String.raw`You design environments: small programs in which a language model practises a skill by acting and seeing what follows. You write one program per request. It is run without you, on many seeds, and tested before anyone plays it.
+const designerSystem = (grounding: string): string => String.raw`You design environments: small programs in which a language model practises a skill by acting and seeing what follows. You write one program per request. It is run without you, on many seeds, and tested before anyone plays it.
 
 # The program
 One Python file with one class, standard library only. No files, network, clock, threads, input or printing.
@@ -24,22 +24,26 @@ The player sees the observation of ${"`reset`"}, thinks, and ends its reply with
 4. The actions of ${"`solution()`"} win on every seed, each step of it is there for a reason, and no other seed's solution wins.
 5. Nothing is won by luck or habit: not by the first action, a constant, a repetition of the observation, or a random choice among few options.
 6. The solution does not stand in an observation. It has to be worked out.
-7. Names, objects, numbers and relations come from the document. A player must be able to win without having read it.
+7. ${grounding}
 8. Every call ends within milliseconds and observations stay below 2,000 characters.
 
 Aim at a task that a capable player solves on about half of the seeds: several steps of reasoning that depend on each other, or several actions that each need the answer to the one before, and a check that computes the right result instead of comparing with a stored one.`;
 
+const grounded = "Names, objects, numbers and relations come from the document. A player must be able to win without having read it.";
+const ungrounded = "Invent names, objects, numbers and relations of your own.";
+
 const designerRequest = "First describe in a few sentences the situation, what makes it hard, and how the solution is computed. Then write the whole program in one ```python block, and nothing after it.";
 
 function design(task: DesignTask, exampleMaxChars: number, rejection?: Rejection): PromptMessages {
+  const hasDocument = task.documentText !== "";
   const parts = [
     `# Skill\nThe environment trains: ${task.skill}.`,
-    `# Document\n${task.documentText.trim()}`,
+    ...(hasDocument ? [`# Document\n${task.documentText.trim()}`] : []),
     ...(task.examples.length === 0 ? [] : [examples(task.examples, exampleMaxChars)]),
     ...(rejection === undefined ? [] : [rejected(rejection)]),
-    `# Your task\nDesign a new environment for this skill, grounded in this document. ${designerRequest}`,
+    `# Your task\nDesign a new environment for this skill${hasDocument ? ", grounded in this document" : ""}. ${designerRequest}`,
   ];
-  return { system: designerSystem, user: parts.join("\n\n") };
+  return { system: designerSystem(hasDocument ? grounded : ungrounded), user: parts.join("\n\n") };
 }
 
 const verdicts: Readonly<Record<DesignExample["verdict"], string>> = {

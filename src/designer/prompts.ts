@@ -31,7 +31,7 @@ export const compactPrompts: Prompts = {
     system: "designer",
     user: [
       `skill: ${task.skill}`,
-      `document: ${task.documentText}`,
+      ...(task.documentText === "" ? [] : [`document: ${task.documentText}`]),
       ...task.examples.map((example) => `${example.verdict}: ${example.source.slice(0, exampleMaxChars).trim()}`),
     ].join("\n"),
   }),

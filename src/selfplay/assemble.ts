@@ -1,15 +1,15 @@
-import { mergeInputs } from "../config/merge.ts";
+import { samplingMismatches } from "../config/consistency.ts";
 import type { Config } from "../config/schema.ts";
 import { monotonicClock } from "../core/clock.ts";
+import { promptSets } from "../designer/prompt-sets.ts";
 import { loadSuite } from "../evaluation/suite.ts";
-import { defaultGates, type GatesConfig } from "../gates/config.ts";
 import type { ReadVariable } from "../http/secret.ts";
+import type { Spending } from "../policy/openai/spending.ts";
 import { openSandbox } from "../sandbox/pool.ts";
 import { describeIsolation, type Isolation } from "../sandbox/second-layer.ts";
-import type { Spending } from "../policy/openai/spending.ts";
 import { modelAuditor } from "./auditor.ts";
 import { openConfiguredCorpus } from "./corpus.ts";
-import type { Dependencies, DesignDependencies, Speaker } from "./dependencies.ts";
+import { type Dependencies, type DesignDependencies, designerOf, gatesOf, type Speaker } from "./dependencies.ts";
 import { openEndpoint } from "./endpoint.ts";
 import { type EngineSurroundings, openEngine, type OpenSpeaker, openSpeaker } from "./engines.ts";
 import type { Listener } from "./events.ts";
@@ -30,8 +30,8 @@ export type Assembled = Started<Omit<Dependencies, "store">>;
 
 /** The parts of designing without training. */
 export interface AssembledDesign extends Started<Omit<DesignDependencies, "store">> {
-  /** Endpoints that were opened, by what they are for. */
-  readonly spending: Readonly<Partial<Record<"policy" | "advisor", Spending>>>;
+  /** Of the endpoints that were opened, by what they are for. */
+  readonly spending: Readonly<Record<string, Spending>>;
 }
 
 type Surroundings = { readonly listener: Listener; readonly readVariable: ReadVariable };
@@ -46,26 +46,26 @@ export async function assemble(config: Config, surroundings: Surroundings): Prom
 
 /** Starts policy and sandbox and opens the corpus. @throws SpadeError engine.*, policy.*, http.key, sandbox.*, corpus.* */
 export async function assembleDesign(config: Config, surroundings: Surroundings): Promise<AssembledDesign> {
-  const { speaker, ...started } = await start(config, surroundings, openSpeaker);
-  return { ...started, spending: { ...started.spending, ...(speaker.spending === undefined ? {} : { policy: speaker.spending }) } };
+  return start(config, surroundings, openSpeaker);
 }
 
-/** What designing and training share; `open` starts the policy. */
+/** What designing and training share; `open` starts the policy that plays. */
 async function start<S extends OpenSpeaker>(config: Config, { listener, readVariable }: Surroundings, open: (config: Config, surroundings: EngineSurroundings) => Promise<S>): Promise<AssembledDesign & { readonly speaker: S }> {
   const notice = (text: string): void => listener({ kind: "notice", text });
   const corpus = await openConfiguredCorpus(config.corpus, { readVariable, notice });
   const stack = new AsyncDisposableStack();
   stack.defer(() => corpus.close());
   try {
-    const speaker = stack.use(await open(config, { readVariable, notice }));
+    const surroundings: EngineSurroundings = { readVariable, notice };
+    const speaker = stack.use(await open(config, surroundings));
+    const fixed = config.designer.kind === "fixed" ? stack.use(await openSpeaker(samplingOnly(config, config.designer.policy), surroundings)) : undefined;
     const advisor = config.advisor === undefined ? undefined : await openEndpoint(config.advisor.policy, { seed: config.run.seed, readVariable });
     const sandbox = await openSandbox(config.sandbox);
     stack.defer(() => sandbox.close());
     const parts: AssembledDesign["parts"] = {
       config,
-      gates: { ...(mergeInputs(defaultGates, config.gates) as GatesConfig), maxTurns: config.play.maxTurns },
-      policy: speaker.policy,
-      renderer: speaker.renderer,
+      gates: gatesOf(config),
+      designer: designerOf(config, speaker, fixed),
       ...advisorParts(config, advisor),
       sandbox,
       corpus,
@@ -73,17 +73,30 @@ async function start<S extends OpenSpeaker>(config: Config, { listener, readVari
       clock: monotonicClock,
       listener,
     };
-    const notes = [`sandbox: ${describeIsolation(sandbox.isolation)}`];
-    if (config.allowSamplingMismatch) notes.push("Note: this configuration samples from a distribution that its loss does not model (allowSamplingMismatch).");
+    const notes = [`sandbox: ${describeIsolation(sandbox.isolation)}`, ...[...config.notes, ...samplingMismatches(config)].map((text) => `Note: ${text}`), ...speaker.notes];
     const owned = stack.move();
-    return { speaker, parts, spending: advisor === undefined ? {} : { advisor: advisor.spending }, isolation: sandbox.isolation, notes: [...notes, ...speaker.notes], [Symbol.asyncDispose]: () => owned.disposeAsync() };
+    return { speaker, parts, spending: spendingOf({ policy: speaker, designer: fixed, advisor }), isolation: sandbox.isolation, notes, [Symbol.asyncDispose]: () => owned.disposeAsync() };
   } catch (error) {
     await stack.disposeAsync();
     throw error;
   }
 }
 
-function advisorParts({ gates, design, run }: Config, advisor: Speaker | undefined): Pick<DesignDependencies, "advisor" | "auditor"> {
-  if (advisor === undefined) return {};
-  return { advisor, ...(gates.audit?.enabled === true ? { auditor: modelAuditor(advisor, { sampling: { ...design.sampling, temperature: 0 }, seed: run.seed }) } : {}) };
+/** What the second model does. It follows instructions, so it is asked in full. */
+function advisorParts({ advisor: spec, gates, design, run }: Config, advisor: Speaker | undefined): Pick<DesignDependencies, "hinter" | "auditor"> {
+  if (spec === undefined || advisor === undefined) return {};
+  const { policy, renderer } = advisor;
+  return {
+    ...(spec.writesHints ? { hinter: { policy, renderer, prompts: promptSets.full } } : {}),
+    ...(gates.audit?.enabled === true ? { auditor: modelAuditor(advisor, { sampling: { ...design.sampling, temperature: 0 }, seed: run.seed }) } : {}),
+  };
+}
+
+function spendingOf(speakers: Readonly<Record<string, { readonly spending?: Spending } | undefined>>): Readonly<Record<string, Spending>> {
+  return Object.fromEntries(Object.entries(speakers).flatMap(([name, speaker]) => (speaker?.spending === undefined ? [] : [[name, speaker.spending]])));
+}
+
+/** The configuration of a policy that is never trained, so that its sampling is free. */
+function samplingOnly(config: Config, policy: Config["policy"]): Config {
+  return { ...config, policy, allowSamplingMismatch: true };
 }

@@ -1,11 +1,13 @@
 import type { Clock } from "../core/clock.ts";
 import type { AnyRenderer, Renderer } from "../chat/renderer.ts";
 import { actionReader } from "../chat/action.ts";
+import { mergeInputs } from "../config/merge.ts";
 import type { Config } from "../config/schema.ts";
 import type { Corpus } from "../corpus/corpus.ts";
 import { promptSets } from "../designer/prompt-sets.ts";
+import type { Prompts } from "../designer/prompts.ts";
 import type { Auditor } from "../gates/audit.ts";
-import type { GatesConfig } from "../gates/config.ts";
+import { defaultGates, type GatesConfig } from "../gates/config.ts";
 import type { AnyPolicy, Policy, Trainer } from "../policy/policy.ts";
 import type { Suite } from "../evaluation/suite.ts";
 import type { Dialogue } from "../rollout/episode.ts";
@@ -21,18 +23,37 @@ export interface ProgramKinds {
   isNovel(skeleton: string): boolean | undefined;
 }
 
-/** A policy and how it is spoken to. */
+/** A policy of either kind and how it is spoken to. */
 export interface Speaker {
   readonly policy: AnyPolicy;
   readonly renderer: AnyRenderer;
 }
 
-/** What designing needs: a policy of either kind, and no trainer. */
-export interface DesignDependencies extends Speaker {
+/** Who writes programs and hints: the policy that plays, or one of its own. */
+export interface Designer extends Speaker {
+  readonly prompts: Prompts;
+}
+
+/** The designer of a configuration; `own` is the policy of a fixed one. */
+export function designerOf({ designer, prompts }: Pick<Config, "designer" | "prompts">, playing: Speaker, own = playing): Designer {
+  const { policy, renderer } = own;
+  return { policy, renderer, prompts: promptSets[(designer.kind === "fixed" ? designer.prompts : undefined) ?? prompts] };
+}
+
+/** The gates of a configuration; where designs have no document, there is nothing to be grounded in. */
+export function gatesOf({ gates, play, design, environments }: Config): GatesConfig {
+  const merged = mergeInputs(defaultGates, gates) as GatesConfig;
+  const grounded = merged.grounded.enabled && design.documents && (environments.kind === "selfplay" || environments.kind === "frozenPool");
+  return { ...merged, maxTurns: play.maxTurns, grounded: { ...merged.grounded, enabled: grounded } };
+}
+
+/** What designing needs: nobody who plays, and no trainer. */
+export interface DesignDependencies {
   readonly config: Config;
   readonly gates: GatesConfig;
-  /** The second model, where the configuration names one. */
-  readonly advisor?: Speaker;
+  readonly designer: Designer;
+  /** Writes the hints instead of the designer, where the configuration says so. */
+  readonly hinter?: Designer;
   /** Present when gate `audit` is on. */
   readonly auditor?: Auditor;
   readonly sandbox: Sandbox;

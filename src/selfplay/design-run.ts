@@ -17,7 +17,7 @@ interface Surroundings {
   readonly listener: Listener;
   readonly readVariable: ReadVariable;
   /** Told at the end, whatever happened, what endpoints took in this process. */
-  readonly onSpent?: (spent: Readonly<Partial<Record<"policy" | "advisor", Spent>>>) => void;
+  readonly onSpent?: (spent: Readonly<Record<string, Spent>>) => void;
 }
 
 /**

@@ -1,12 +1,11 @@
 import { spokenPart } from "../chat/action.ts";
-import type { DesignTask, Environment } from "../core/environment.ts";
+import type { Prompt } from "../core/chat.ts";
+import type { DesignTask, Environment, Extraction } from "../core/environment.ts";
 import { invariant } from "../core/errors.ts";
 import { deriveSeed } from "../core/seed.ts";
-import type { Prompt } from "../core/chat.ts";
 import type { TrainableTrajectory } from "../core/trajectory.ts";
 import { extractProgram } from "../designer/extract.ts";
 import type { Rejection } from "../designer/prompts.ts";
-import { promptSets } from "../designer/prompt-sets.ts";
 import { admitAll, type Admission } from "../gates/admit.ts";
 import { type HintVerdict, judgeHint } from "../gates/hint.ts";
 import type { ArchivedProgram } from "../gates/novelty.ts";
@@ -15,7 +14,7 @@ import { promptTokens, saidIn, sampledCount, withPrompt, withSample } from "../p
 import type { AnySample, Sampling } from "../policy/policy.ts";
 import { storedEnvironments } from "../report/run-rows.ts";
 import type { ProgramFacts } from "../sandbox/sandbox.ts";
-import { type DesignDependencies, type Speaker, stageReporter } from "./dependencies.ts";
+import { type DesignDependencies, type Designer, stageReporter } from "./dependencies.ts";
 
 /** One candidate: what the designer wrote for a task and what the gates said. */
 export interface Design {
@@ -24,6 +23,7 @@ export interface Design {
   readonly task: DesignTask;
   readonly attempt: number;
   readonly response: string;
+  readonly extraction: Extraction;
   /** Empty where the policy gives text only. */
   readonly trajectory: TrainableTrajectory;
   /** Tokens that the designer sampled for it, as far as they are known. */
@@ -86,15 +86,16 @@ export function isAdmitted(design: Design): boolean {
   return design.admission.record.verdict === "admitted";
 }
 
-type Draft = Omit<Design, "admission">;
+/** A candidate before the gates. */
+export type Draft = Omit<Design, "admission">;
 
 async function sampleDesigns(iteration: number, pending: readonly Pending[], attempt: number, deps: DesignDependencies): Promise<Draft[]> {
-  const { config } = deps;
-  const { design } = promptSets[config.prompts];
+  const { config, designer } = deps;
+  const { renderer, prompts: { design } } = designer;
   const report = stageReporter(deps, iteration, "design");
   report({ done: 0, total: pending.length });
-  const calls = await call(deps, {
-    prompts: pending.map(({ task, rejection }) => deps.renderer.prompt(design(task, config.design.exampleMaxChars, rejection))),
+  const calls = await call(designer, {
+    prompts: pending.map(({ task, rejection }) => renderer.prompt(design(task, config.design.exampleMaxChars, rejection))),
     sampling: config.design.sampling,
     seedOf: (i) => deriveSeed(config.run.seed, iteration, pending[i]?.task.id ?? "", "design", attempt),
   });
@@ -102,7 +103,7 @@ async function sampleDesigns(iteration: number, pending: readonly Pending[], att
   return pending.map(({ task }, i) => {
     const made = calls[i];
     invariant(made !== undefined, "a policy returns one sample per request");
-    return { id: `${task.id}.${attempt}`, task, attempt, ...made };
+    return { id: `${task.id}.${attempt}`, task, attempt, extraction: extractProgram(spokenPart(made.response)), ...made };
   });
 }
 
@@ -116,7 +117,7 @@ interface Call {
 }
 
 /** One call of the designer's role per prompt, in order. */
-async function call({ policy, renderer }: Speaker, asked: { readonly prompts: readonly Prompt[]; readonly sampling: Sampling; readonly seedOf: (i: number) => number }): Promise<Call[]> {
+async function call({ policy, renderer }: Designer, asked: { readonly prompts: readonly Prompt[]; readonly sampling: Sampling; readonly seedOf: (i: number) => number }): Promise<Call[]> {
   const { prompts, sampling, seedOf } = asked;
   const samples = await policy.sample(prompts.map((prompt, i) => ({ prompt, sampling: roomFor(sampling, promptTokens(prompt), policy.contextLength), seed: seedOf(i) })));
   return prompts.map((prompt, i) => {
@@ -130,11 +131,12 @@ function tokensOf(calls: readonly Call[]): number {
   return calls.reduce((sum, { tokens }) => sum + tokens, 0);
 }
 
-async function judge(iteration: number, { drafts, archive }: { readonly drafts: readonly Draft[]; readonly archive: readonly ArchivedProgram[] }, deps: DesignDependencies): Promise<Design[]> {
+/** Runs the gates on candidates, in order; `archive` is what gate `novelty` compares them with. */
+export async function judge(iteration: number, { drafts, archive }: { readonly drafts: readonly Draft[]; readonly archive: readonly ArchivedProgram[] }, deps: DesignDependencies): Promise<Design[]> {
   const report = stageReporter(deps, iteration, "gates");
   report({ done: 0, total: drafts.length });
   const admissions = await admitAll(
-    drafts.map((draft) => ({ id: draft.id, text: draft.response, extraction: extractProgram(spokenPart(draft.response)), document: draft.task.documentText })),
+    drafts.map((draft) => ({ id: draft.id, text: draft.response, extraction: draft.extraction, document: draft.task.documentText })),
     {
       sandbox: deps.sandbox,
       config: deps.gates,
@@ -152,15 +154,13 @@ async function judge(iteration: number, { drafts, archive }: { readonly drafts: 
   });
 }
 
-/** Writes one hint per admitted design in a separate call that sees the source, of the advisor where there is one, and judges it. */
+/** Writes one hint per admitted design in a separate call that sees the source, and judges it. */
 export async function writeHints(iteration: number, designs: readonly Design[], deps: DesignDependencies): Promise<HintCall[]> {
-  const { config } = deps;
-  const advisor = config.advisor?.writesHints === true ? deps.advisor : undefined;
-  const speaker = advisor ?? deps;
-  const { hint } = promptSets[advisor === undefined ? config.prompts : "full"];
+  const { config, hinter = deps.designer } = deps;
+  const { renderer, prompts: { hint } } = hinter;
   const report = stageReporter(deps, iteration, "hints");
-  const calls = await call(speaker, {
-    prompts: designs.map((design) => speaker.renderer.prompt(hint(sourceOf(design)))),
+  const calls = await call(hinter, {
+    prompts: designs.map((design) => renderer.prompt(hint(sourceOf(design)))),
     sampling: config.design.hintSampling,
     seedOf: (i) => deriveSeed(config.run.seed, iteration, designs[i]?.id ?? "", "hint"),
   });

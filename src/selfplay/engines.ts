@@ -9,12 +9,14 @@ import { invariant, SpadeError } from "../core/errors.ts";
 import { deriveSeed } from "../core/seed.ts";
 import { EngineHost } from "../engine/engine.ts";
 import { HttpClient } from "../http/client.ts";
+import { defaultRetry, type RetryPolicy } from "../http/retry.ts";
 import { type ReadVariable, readSecret } from "../http/secret.ts";
 import { embedded } from "../policy/embedded.ts";
 import type { Spending } from "../policy/openai/spending.ts";
 import type { Policy, Trainer } from "../policy/policy.ts";
 import { Connection, defaultTiming } from "../policy/tinker/connection.ts";
 import { profiles } from "../policy/tinker/profile.ts";
+import { checkModel } from "../policy/tinker/session.ts";
 import { connectTinker } from "../policy/tinker/tinker.ts";
 import type { Speaker } from "./dependencies.ts";
 import { openEndpoint } from "./endpoint.ts";
@@ -78,17 +80,15 @@ async function openEmbedded(config: Config): Promise<Engine> {
   }
 }
 
-async function openTinker(config: Config, { readVariable, notice }: EngineSurroundings): Promise<Engine> {
+async function openTinker(config: Config, surroundings: EngineSurroundings): Promise<Engine> {
   invariant(config.policy.kind === "tinker", "a Tinker server is opened for its own configuration");
-  const { baseUrl, model, apiKeyEnv, lora, contextLength, maxConcurrentSamples, chunk, requestTimeoutMs, operationTimeoutMs } = config.policy;
+  const { model, lora, contextLength, maxConcurrentSamples, chunk } = config.policy;
   const directory = packagePath(config.policy.tokenizer);
   const { renderer, stopTokens, vocabularySize, probe, digest } = await openSpeech(directory);
   await compareDigests(digest, { directory, model });
   const seedOf = (purpose: string): number => deriveSeed(config.run.seed, "tinker", purpose);
-  const credential = apiKeyEnv === undefined ? {} : { credential: { secret: readSecret(apiKeyEnv, readVariable), form: "x-api-key" as const } };
-  const http = new HttpClient({ baseUrl, seed: seedOf("retries"), timeoutMs: requestTimeoutMs, ...credential });
-  const profile = profiles[config.policy.profile];
-  const connection = new Connection({ http, profile, timing: { ...defaultTiming, operationTimeoutMs }, clock: monotonicClock, seed: seedOf("polls"), notice });
+  const connection = connectionTo(config.policy, seedOf, surroundings);
+  const { profile } = connection;
   const tinker = await connectTinker(connection, {
     baseModel: model,
     lora: { ...lora, seed: seedOf("adapter") & 0x7fffffff },
@@ -103,6 +103,21 @@ async function openTinker(config: Config, { readVariable, notice }: EngineSurrou
   });
   const clipping = profile.clipsGradient ? [] : [`Note: a server of the profile ${config.policy.profile} does not clip gradients: update.optimiser.maxGradientNorm has no effect.`];
   return { policy: tinker.policy, trainer: tinker.trainer, renderer, directory, notes: clipping, [Symbol.asyncDispose]: () => tinker[Symbol.asyncDispose]() };
+}
+
+type TinkerPolicyConfig = Extract<Config["policy"], { kind: "tinker" }>;
+
+function connectionTo(policy: TinkerPolicyConfig, seedOf: (purpose: string) => number, { readVariable, notice }: EngineSurroundings, retry?: RetryPolicy): Connection {
+  const { baseUrl, apiKeyEnv, requestTimeoutMs, operationTimeoutMs, profile } = policy;
+  const credential = apiKeyEnv === undefined ? {} : { credential: { secret: readSecret(apiKeyEnv, readVariable), form: "x-api-key" as const } };
+  const http = new HttpClient({ baseUrl, seed: seedOf("retries"), timeoutMs: requestTimeoutMs, ...credential, ...(retry === undefined ? {} : { retry }) });
+  return new Connection({ http, profile: profiles[profile], timing: { ...defaultTiming, operationTimeoutMs }, clock: monotonicClock, seed: seedOf("polls"), notice });
+}
+
+/** Asks a server once whether it serves the model; the context length that it names for it, if it does. @throws SpadeError policy.*, http.key */
+export async function askServer(policy: TinkerPolicyConfig, readVariable: ReadVariable): Promise<number | undefined> {
+  const quick = { ...policy, requestTimeoutMs: Math.min(policy.requestTimeoutMs, 10_000) };
+  return checkModel(connectionTo(quick, () => 0, { readVariable, notice: () => undefined }, { ...defaultRetry, retries: 0, patienceMs: 10_000 }), policy.model);
 }
 
 /** When the server was given a directory of this machine, the served model's tokenizer lies in it. @throws SpadeError policy.tokenizer when it is another one */

@@ -13,11 +13,11 @@ export function evaluationSeeds(count: number): number[] {
 export async function evaluateSuites(iteration: number, deps: Dependencies, writer: IterationWriter): Promise<StoredScore[]> {
   const { config, policy, sandbox, renderer, suites, trainer } = deps;
   const { seedsPerProgram, playsPerSeed, greedy } = config.evaluation;
-  const report = stageReporter(deps, iteration, "evaluate");
   const modes = greedy ? (["sampled", "greedy"] as const) : (["sampled"] as const);
   const scores: StoredScore[] = [];
   for (const suite of suites) {
     for (const mode of modes) {
+      const report = stageReporter(deps, iteration, "evaluate");
       const options = {
         suite,
         policy,

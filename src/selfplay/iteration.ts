@@ -35,7 +35,7 @@ export async function runIteration(iteration: number, before: LoopState, deps: D
   checkEpisodes(episodes, opened.window, deps);
   const window = observe(opened.window, episodes);
   const paid = payDesigns(iteration, window, opened, deps);
-  const rows = creditRows(episodes, paid, deps.config);
+  const rows = creditRows(episodes, deps.config.designer.kind === "trained" ? paid : [], deps.config);
   recordCredit(writer, paid, rows);
   const updates = await update(iteration, batchRows(rows), deps);
   return { state: afterIteration(iteration, before, window, deps.config), window, episodes, paid, updates };

@@ -22,6 +22,8 @@ export interface WindowEnvironment {
   readonly timedOut: boolean;
   /** Only environments designed for this window are paid. */
   readonly origin: "designed" | "replayed" | "pool";
+  /** Of an adaptive pool: the program that it is a variant of, and its difficulty. */
+  readonly level?: { readonly of: string; readonly value: number };
 }
 
 /** A candidate of the window that the gates rejected. */

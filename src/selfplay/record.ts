@@ -1,6 +1,6 @@
 import type { Checkpoint } from "../storage/checkpoints.ts";
 import type { IterationWriter } from "../storage/iteration-writer.ts";
-import { type DesignTask, programId } from "../core/environment.ts";
+import { type DesignTask, noDocument, programId } from "../core/environment.ts";
 import type { UpdateMetrics } from "../policy/policy.ts";
 import type { StoredFacts } from "../report/run-rows.ts";
 import type { ProgramFacts } from "../sandbox/sandbox.ts";
@@ -18,7 +18,8 @@ export interface ArchivedTask extends DesignTask {
 /** Appends what the design stage made: documents, tasks, every candidate with its gates, both kinds of designer calls. */
 export function recordDesigns(writer: IterationWriter, made: { readonly tasks: readonly ArchivedTask[]; readonly designs: readonly Design[]; readonly hints: readonly HintCall[]; readonly kinds: ProgramKinds }): void {
   const { tasks, designs, hints, kinds } = made;
-  const documents = new Map(tasks.map(({ documentId: id, documentText: text, documentSource: source }) => [id, { id, text, source }]));
+  const grounded = tasks.filter(({ documentId }) => documentId !== noDocument.id);
+  const documents = new Map(grounded.map(({ documentId: id, documentText: text, documentSource: source }) => [id, { id, text, source }]));
   writer.add("documents", ...documents.values());
   writer.add(
     "designTasks",

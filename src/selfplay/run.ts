@@ -18,6 +18,7 @@ import type { Listener } from "./events.ts";
 import { runIteration } from "./iteration.ts";
 import { preparePool } from "./pool.ts";
 import { recordEnd } from "./record.ts";
+import { StageTimes } from "./stage-times.ts";
 import { initialState, type LoopState } from "./state.ts";
 
 export interface RunResult {
@@ -92,11 +93,14 @@ function finish(store: RunStore, { listener, ...end }: { readonly iterations: nu
 }
 
 /** Runs one iteration and makes it part of the record: rows, checkpoint, and last of all the commit. */
-async function commitIteration(iteration: number, before: LoopState, deps: Dependencies): Promise<LoopState> {
-  const { config, clock, listener, trainer, store } = deps;
+async function commitIteration(iteration: number, before: LoopState, shared: Dependencies): Promise<LoopState> {
+  const { config, clock, listener, trainer, store } = shared;
+  const stages = new StageTimes();
+  const deps = { ...shared, listener: stages.listening(listener) };
   const start = clock();
   const writer = store.beginIteration(iteration);
-  const { state, updates } = iteration === 0 ? { state: await preparePool(before, deps, writer), updates: [] } : await runIteration(iteration, before, deps, writer);
+  if (iteration === 0) await preparePool(before, deps, writer);
+  const { state, updates } = iteration === 0 ? { state: before, updates: [] } : await runIteration(iteration, before, deps, writer);
   await evaluateIfDue(iteration, deps, writer);
   const report = stageReporter(deps, iteration, "checkpoint");
   report({ done: 0, total: 1 });
@@ -107,7 +111,7 @@ async function commitIteration(iteration: number, before: LoopState, deps: Depen
     write: (directory) => trainer.save(directory),
   });
   recordEnd(writer, updates, state, checkpoint);
-  writer.commit({ policyVersion: trainer.policyVersion, timing: { totalMs: Math.round(clock() - start) } });
+  writer.commit({ policyVersion: trainer.policyVersion, timing: { ...stages.timing(), totalMs: Math.round(clock() - start) } });
   pruneCheckpoints(store.directory, { keep: config.storage.keepCheckpoints, committed: iteration });
   if (iteration > 0) {
     const rows = readIterationRows(store, iteration);

@@ -1,6 +1,7 @@
 import type { Config } from "../config/schema.ts";
-import { learnability, meanReturn, mergeArms } from "../credit/returns.ts";
+import { learnability, meanReturn, mergeArms, winRates } from "../credit/returns.ts";
 import type { ArchiveEntry } from "../curriculum/archive.ts";
+import { afterProblems, type DifficultyRange, firstRange } from "../curriculum/difficulty.ts";
 import { type CurriculumState, initialState as initialCurriculum, withEntries, withReturn } from "../curriculum/state.ts";
 import { regretOf, type Window, type WindowEnvironment, windowWinRate } from "./measure.ts";
 
@@ -11,8 +12,8 @@ export interface LoopState {
   readonly round: number;
   /** Absent when the next iteration designs a new set. */
   readonly window?: Window;
-  /** The fixed pool of a control run. */
-  readonly pool?: readonly WindowEnvironment[];
+  /** Difficulty of each program of an adaptive pool that was played, by the program's id. */
+  readonly levels?: Readonly<Record<string, DifficultyRange>>;
 }
 
 /** The state before iteration 0. */
@@ -29,8 +30,20 @@ export function afterIteration(iteration: number, before: LoopState, window: Win
     curriculum,
     round: before.round + Number(over),
     ...(over ? {} : { window }),
-    ...(before.pool === undefined ? {} : { pool: before.pool }),
+    ...levelsAfter(before.levels, window, config),
   };
+}
+
+/** Takes the plays at each program's highest level into its range. */
+function levelsAfter(before: LoopState["levels"], window: Window, { environments }: Config): Pick<LoopState, "levels"> {
+  if (environments.kind !== "adaptiveFolder") return {};
+  const levels = { ...before };
+  for (const { level, arms } of window.environments) {
+    if (level === undefined) continue;
+    const range = levels[level.of] ?? firstRange(level.value);
+    levels[level.of] = level.value === range.high ? afterProblems(range, winRates(mergeArms(arms)), environments) : range;
+  }
+  return { levels };
 }
 
 /** Whether the set of environments is replaced after this iteration. */

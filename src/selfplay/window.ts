@@ -1,16 +1,18 @@
 import type { Config } from "../config/schema.ts";
+import { noDocument } from "../core/environment.ts";
 import { invariant } from "../core/errors.ts";
-import { deriveSeed, Rng } from "../core/seed.ts";
+import { deriveSeed } from "../core/seed.ts";
 import type { TrainableTrajectory } from "../core/trajectory.ts";
 import { selectExamples, selectReplay } from "../curriculum/archive.ts";
 import { activeSkills, assignSkills } from "../curriculum/rotation.ts";
-import { replayedEvent, storedEnvironments } from "../report/run-rows.ts";
+import { replayedEvent, type StoredEnvironment, storedEnvironments } from "../report/run-rows.ts";
 import { readTrajectories } from "../storage/episodes.ts";
 import type { IterationWriter } from "../storage/iteration-writer.ts";
 import type { Dependencies, DesignDependencies } from "./dependencies.ts";
 import { admittedEnvironments, type AdmittedDesign, type Design, isAdmitted, writeDesigns, writeHints } from "./design.ts";
 import type { Window, WindowEnvironment } from "./measure.ts";
 import { judgeMutants } from "./mutants.ts";
+import { drawFromPool } from "./pool.ts";
 import { type ArchivedTask, recordDesigns, storedFacts } from "./record.ts";
 import type { LoopState } from "./state.ts";
 
@@ -23,7 +25,7 @@ export interface OpenedWindow {
 
 /** Keeps the window that is open, or designs a new set of environments; a control run draws from its fixed pool instead. */
 export async function openWindow(iteration: number, state: LoopState, deps: Dependencies, writer: IterationWriter): Promise<OpenedWindow> {
-  if (deps.config.environments.kind === "frozenPool") return { window: drawFromPool(iteration, state, deps), trajectories: () => new Map() };
+  if (deps.config.environments.kind !== "selfplay") return { window: await drawFromPool(iteration, state, deps, writer), trajectories: () => new Map() };
   const { window } = state;
   if (window !== undefined) {
     recordReplayed(writer, window.environments);
@@ -32,7 +34,7 @@ export async function openWindow(iteration: number, state: LoopState, deps: Depe
   const { tasks, designs, admitted } = await designSet({ iteration, prefix: String(iteration) }, state, deps, writer);
   const rejected = designs.filter((design) => !isAdmitted(design)).map((design) => ({ id: design.id, skill: design.task.skill, family: design.admission.facts === undefined ? "invalid" : deps.kinds.family(design.admission.facts) }));
   const replayed = replay(iteration, admitted.length > 0 ? deps.config.curriculum.replays : emptyReplays(tasks.length, deps.config), state, deps);
-  const environments = [...admitted.map((design) => windowEnvironment(design, state, deps)), ...replayed];
+  const environments = [...admitted.map((design) => ({ ...windowEnvironment(design, deps), ...slowAverage(design, state) })), ...replayed];
   if (admitted.length === 0) writer.addEvent("nothing-admitted", { candidates: designs.length });
   recordReplayed(writer, environments);
   await judgeMutants(iteration, designs, deps, writer);
@@ -59,10 +61,10 @@ export async function designSet(set: DesignSet, state: LoopState, deps: DesignDe
 
 function designTasks({ iteration, prefix, tasks }: DesignSet, state: LoopState, deps: DesignDependencies): ArchivedTask[] {
   const { config, corpus } = deps;
-  const { skills, activeSkills: active, tasksPerIteration, positives, negatives } = config.design;
+  const { skills, activeSkills: active, tasksPerIteration, documents: grounded, positives, negatives } = config.design;
   const assigned = assignSkills(activeSkills(skills, active, state.round), tasksPerIteration);
   const seedOf = (purpose: string, index: number): number => deriveSeed(config.run.seed, prefix, "task", purpose, index);
-  const documents = assigned.map((_, index) => corpus.draw({ seed: config.run.seed, iteration: state.round, index, perIteration: tasksPerIteration }));
+  const documents = assigned.map((_, index) => !grounded ? noDocument : corpus.draw({ seed: config.run.seed, iteration: state.round, index, perIteration: tasksPerIteration }));
   return assigned.slice(0, tasks).map((skill, index) => {
     const document = documents[index];
     invariant(document !== undefined, "the corpus gives one document per seed");
@@ -72,10 +74,19 @@ function designTasks({ iteration, prefix, tasks }: DesignSet, state: LoopState, 
 }
 
 /** An admitted design as the window keeps it. */
-export function windowEnvironment({ environment, facts, programTokens }: AdmittedDesign, state: LoopState, deps: Dependencies): WindowEnvironment {
-  const { family, skeleton, stateVariables } = storedFacts(facts, programTokens, deps.kinds);
-  const slow = state.curriculum.averages[environment.skill]?.slow;
-  return { environment, family, skeleton, stateVariables, programTokens, arms: [], timedOut: false, origin: "designed", ...(slow === undefined ? {} : { slowAverage: slow }) };
+export function windowEnvironment({ environment, facts, programTokens }: AdmittedDesign, deps: Dependencies): WindowEnvironment {
+  return storedWindowEnvironment({ environment, facts: storedFacts(facts, programTokens, deps.kinds) }, "designed");
+}
+
+/** An environment of the record as the window keeps it. */
+export function storedWindowEnvironment({ environment, facts }: Pick<StoredEnvironment, "environment" | "facts">, origin: WindowEnvironment["origin"]): WindowEnvironment {
+  const { family, skeleton, stateVariables, programTokens } = facts;
+  return { environment, family, skeleton, stateVariables, programTokens, arms: [], timedOut: false, origin };
+}
+
+function slowAverage({ environment: { skill } }: AdmittedDesign, { curriculum }: LoopState): Pick<WindowEnvironment, "slowAverage"> {
+  const slow = curriculum.averages[skill]?.slow;
+  return slow === undefined ? {} : { slowAverage: slow };
 }
 
 function recordReplayed(writer: IterationWriter, environments: readonly WindowEnvironment[]): void {
@@ -90,16 +101,7 @@ function replay(iteration: number, count: number, state: LoopState, deps: Depend
   const { config, store } = deps;
   if (count === 0) return [];
   const chosen = new Set(selectReplay(state.curriculum.archive, count, deriveSeed(config.run.seed, iteration, "replay")).map(({ id }) => id));
-  return [...storedEnvironments(store)].filter(({ id }) => chosen.has(id)).map(({ environment, facts }) => {
-    const { family, skeleton, stateVariables, programTokens } = facts;
-    return { environment, family, skeleton, stateVariables, programTokens, arms: [], timedOut: false, origin: "replayed" };
-  });
-}
-
-function drawFromPool(iteration: number, state: LoopState, { config }: Dependencies): Window {
-  invariant(state.pool !== undefined, "a control run has made its pool in iteration 0");
-  const drawn = new Rng(deriveSeed(config.run.seed, iteration, "pool")).sample(state.pool, config.design.tasksPerIteration);
-  return { bornAt: iteration, environments: drawn, rejected: [] };
+  return [...storedEnvironments(store)].filter(({ id }) => chosen.has(id)).map((environment) => storedWindowEnvironment(environment, "replayed"));
 }
 
 function plainTrajectories(deps: Dependencies, iteration: number): ReadonlyMap<string, TrainableTrajectory> {

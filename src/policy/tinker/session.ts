@@ -76,7 +76,7 @@ export class Session {
 }
 
 /** The context length that the server names for the model. @throws SpadeError policy.model when it names others only */
-async function checkModel(connection: Connection, baseModel: string): Promise<number | undefined> {
+export async function checkModel(connection: Connection, baseModel: string): Promise<number | undefined> {
   const answer = await connection.get("/api/v1/get_server_capabilities", { what: "Asking what the server serves" });
   const models = Array.isArray(answer["supported_models"]) ? answer["supported_models"].filter(isRecord) : [];
   const found = models.find(({ model_name: name }) => name === baseModel);

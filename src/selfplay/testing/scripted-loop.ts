@@ -3,10 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { embeddedRenderer, type Renderer } from "../../chat/renderer.ts";
 import { loadConfig } from "../../config/load.ts";
-import { mergeInputs } from "../../config/merge.ts";
 import { monotonicClock } from "../../core/clock.ts";
 import { fence } from "../../designer/prompts.ts";
-import { defaultGates, type GatesConfig } from "../../gates/config.ts";
 import { bakeryDocument } from "../../gates/testing/programs.ts";
 import type { Policy, SampleRequest, Trainer, TrainingRow } from "../../policy/policy.ts";
 import { scriptedPolicy, type ScriptedPrompt } from "../../policy/scripted.ts";
@@ -14,9 +12,10 @@ import { byteTokenizer } from "../../policy/testing/byte-tokenizer.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { RunStore } from "../../storage/run-store.ts";
 import { openConfiguredCorpus } from "../corpus.ts";
-import type { Dependencies } from "../dependencies.ts";
+import { type Dependencies, designerOf, gatesOf } from "../dependencies.ts";
 import type { RunEvent } from "../events.ts";
 import { runIteration, type IterationResult } from "../iteration.ts";
+import { preparePool } from "../pool.ts";
 import { initialState, type LoopState } from "../state.ts";
 
 /** A trainer that learns nothing and keeps what it was given. */
@@ -71,7 +70,6 @@ export async function scriptedLoop(sandbox: Sandbox, script: Script, changes: ob
   const { config, digest } = loadConfig("smoke", { play: { contextLength: 4096, sampling: { maxTokens: 200 } }, ...changes });
   const corpus = await openConfiguredCorpus({ ...config.corpus, paths: [join(root, "corpus.jsonl")] }, { readVariable: () => undefined, cacheDirectory: root });
   const store = RunStore.create(join(root, "run"), { name: "scripted", programVersion: "0", config, configDigest: digest, provenance: {} });
-  store.beginIteration(0).commit({ policyVersion: 0 });
   const [requests, events, trainer]: [SampleRequest[], RunEvent[], RecordingTrainer] = [[], [], recordingTrainer()];
   let [iteration, state] = [0, initialState];
   const scripted = scriptedPolicy({ tokenizer: byteTokenizer, contextLength: 16_384, respond: (prompt) => voice(script, prompt)(prompt, iteration) });
@@ -83,8 +81,10 @@ export async function scriptedLoop(sandbox: Sandbox, script: Script, changes: ob
     },
   };
   const kinds = { family: ({ skeleton }: { skeleton: string }) => skeleton, isNovel: () => undefined };
-  const gates = { ...(mergeInputs(defaultGates, config.gates) as GatesConfig), maxTurns: config.play.maxTurns };
-  const deps: Dependencies = { config, gates, policy, trainer, renderer, sandbox, corpus, suites: [], kinds, store, clock: monotonicClock, listener: (event) => events.push(event) };
+  const deps: Dependencies = { config, gates: gatesOf(config), policy, designer: designerOf(config, { policy, renderer }), trainer, renderer, sandbox, corpus, suites: [], kinds, store, clock: monotonicClock, listener: (event) => events.push(event) };
+  const first = store.beginIteration(0);
+  await preparePool(initialState, deps, first);
+  first.commit({ policyVersion: 0 });
   return {
     store,
     trainer,
