@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { loadConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { startServer, testModel } from "../policy/tinker/testing/connect.ts";
+import { ScriptedEndpoint } from "../policy/openai/testing/scripted-endpoint.ts";
 import { testCache } from "../sandbox/test-sandbox.ts";
 import { checkDisk, checkIsolation, checkNode, checkPolicy, diagnose, pinnedNodeVersion } from "./doctor.ts";
 
@@ -80,4 +81,16 @@ describe("a Tinker server", () => {
     await server[Symbol.asyncDispose]();
     expect((await checks(policyFor(baseUrl)))["endpoint"]).toMatch(/^failed: /);
   });
+});
+
+test("an endpoint of the OpenAI kind", async () => {
+  await using server = await ScriptedEndpoint.start({ model: "tests/chat", key: "right" });
+  const checks = async (model: string, key: string | undefined): Promise<string[]> => {
+    const { policy } = loadConfig("quickstart", { policy: { kind: "openai", baseUrl: server.baseUrl, model, apiKeyEnv: "A_KEY" } }).config;
+    return (await checkPolicy(policy, () => key)).map(({ check, status, found }) => `${check} ${status}: ${found}`);
+  };
+  expect(await checks("tests/chat", "right")).toEqual(["key ok: A_KEY is set", `endpoint ok: ${server.baseUrl} serves tests/chat`]);
+  expect(await checks("tests/other", "right")).toEqual([expect.stringContaining("ok"), expect.stringMatching(/endpoint failed: .*tests\/chat/)]);
+  expect(await checks("tests/chat", "wrong")).toEqual([expect.stringContaining("ok"), expect.stringMatching(/endpoint failed: .*A_KEY/)]);
+  expect(server.bodies).toEqual([]);
 });

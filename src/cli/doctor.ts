@@ -9,7 +9,7 @@ import { type ReadVariable, readSecret } from "../http/secret.ts";
 import { ensureImage } from "../sandbox/image.ts";
 import { openSandbox } from "../sandbox/pool.ts";
 import { describeIsolation, type Isolation } from "../sandbox/second-layer.ts";
-import { type EndpointConfig, openEndpoint } from "../selfplay/endpoint.ts";
+import { type EndpointConfig, endpointOf } from "../selfplay/endpoint.ts";
 import { askServer } from "../selfplay/engines.ts";
 import { packagePath } from "../selfplay/paths.ts";
 import { openSpeech } from "../selfplay/speech.ts";
@@ -97,7 +97,7 @@ export async function checkPolicy(policy: Config["policy"], readVariable: ReadVa
     case "tinker":
       return [...checkKey(policy.apiKeyEnv, readVariable), await checkTokenizer(policy.tokenizer), await checkEndpoint(policy, () => askServer(policy, readVariable))];
     case "openai":
-      return [...checkKey(policy.apiKeyEnv, readVariable), ...(policy.tokenizer === undefined ? [] : [await checkTokenizer(policy.tokenizer)]), await checkEndpoint(policy, () => askModels(policy, readVariable))];
+      return [...checkKey(policy.apiKeyEnv, readVariable), ...(policy.tokenizer === undefined ? [] : [await checkTokenizer(policy.tokenizer)]), await checkEndpoint(policy, async () => (await endpointOf(policy, { seed: 0, readVariable }).servedModel())?.contextLength)];
   }
 }
 
@@ -127,12 +127,6 @@ async function checkEndpoint({ baseUrl, model }: Pick<EndpointConfig, "baseUrl" 
   } catch (error) {
     return { check: "endpoint", status: "failed", found: messageOf(error), advice: `Start the server at ${baseUrl}, or correct policy.baseUrl, policy.model and policy.apiKeyEnv.` };
   }
-}
-
-/** Asks an endpoint for its list of models; it does not have to say how long their contexts are. */
-async function askModels({ tokenizer: _, ...policy }: EndpointConfig, readVariable: ReadVariable): Promise<undefined> {
-  await openEndpoint(policy, { seed: 0, readVariable });
-  return undefined;
 }
 
 async function checkModel(directory: string): Promise<Finding> {

@@ -20,19 +20,32 @@ export interface EndpointSpeaker extends Speaker {
   readonly directory?: string;
 }
 
+interface Surroundings {
+  /** Run seed. */
+  readonly seed: number;
+  readonly readVariable: ReadVariable;
+}
+
+/** The endpoint that a configuration names; nothing is asked yet. @throws SpadeError http.key */
+export function endpointOf(config: EndpointConfig, { seed, readVariable }: Surroundings): Endpoint {
+  const { baseUrl, model, apiKeyEnv, maxConcurrentSamples, body, prices, limit, requestTimeoutMs } = config;
+  const credential = apiKeyEnv === undefined ? {} : { credential: { secret: readSecret(apiKeyEnv, readVariable), form: "bearer" as const } };
+  const http = new HttpClient({ baseUrl, seed: deriveSeed(seed, "openai", "retries"), timeoutMs: requestTimeoutMs, maxResponseBytes: 2 ** 26, ...credential });
+  const spending = new Spending({ model, limit, ...(prices === undefined ? {} : { prices }) });
+  return new Endpoint({ http, model, maxConcurrent: maxConcurrentSamples, spending, body });
+}
+
 /**
  * Connects to the endpoint that a configuration names: by tokens where it names a tokenizer, else by text.
  * @throws SpadeError policy.*, http.key, chat.*
  */
-export async function openEndpoint(config: EndpointConfig, { seed, readVariable }: { readonly seed: number; readonly readVariable: ReadVariable }): Promise<EndpointSpeaker> {
-  const { baseUrl, model, apiKeyEnv, contextLength, maxConcurrentSamples, stream, body, prices, limit, requestTimeoutMs } = config;
-  const credential = apiKeyEnv === undefined ? {} : { credential: { secret: readSecret(apiKeyEnv, readVariable), form: "bearer" as const } };
-  const http = new HttpClient({ baseUrl, seed: deriveSeed(seed, "openai", "retries"), timeoutMs: requestTimeoutMs, maxResponseBytes: 2 ** 26, ...credential });
-  const spending = new Spending({ model, limit, ...(prices === undefined ? {} : { prices }) });
-  const endpoint = new Endpoint({ http, model, maxConcurrent: maxConcurrentSamples, spending, body });
-  const context = contextLength === undefined ? {} : { contextLength };
-  if (config.tokenizer === undefined) return { policy: await connectText(endpoint, { stream, ...context }), renderer: textRenderer, spending };
+export async function openEndpoint(config: EndpointConfig, surroundings: Surroundings): Promise<EndpointSpeaker> {
+  const endpoint = endpointOf(config, surroundings);
+  const { spending } = endpoint;
+  const context = config.contextLength === undefined ? {} : { contextLength: config.contextLength };
+  if (config.tokenizer === undefined) return { policy: await connectText(endpoint, { stream: config.stream, ...context }), renderer: textRenderer, spending };
   const directory = packagePath(config.tokenizer);
-  const { renderer, stopTokens, vocabularySize } = await openSpeech(directory);
-  return { policy: await connectTokens(endpoint, { stopTokens, vocabularySize, ...context }), renderer, spending, directory };
+  const { renderer, stopTokens, vocabularySize, probe } = await openSpeech(directory);
+  const english = probe.subarray(0, -1);
+  return { policy: await connectTokens(endpoint, { stopTokens, vocabularySize, probe: { text: renderer.text(english), tokens: english }, ...context }), renderer, spending, directory };
 }

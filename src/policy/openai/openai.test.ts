@@ -141,6 +141,14 @@ describe("tokens", () => {
     await expect(policy.sample([request])).rejects.toMatchObject({ code });
   });
 
+  it("are those of the served model's tokenizer, or nothing is sampled", async () => {
+    const { server } = await openTokens({ tokenize: (text) => [...Buffer.from(text)].map((byte) => byte - 96) });
+    const connect = (tokens: readonly number[]): Promise<unknown> => connectTokens(endpointOf(server.baseUrl), { stopTokens: [stopToken], vocabularySize, probe: { text: "abc", tokens: Int32Array.from(tokens) } });
+    await connect([1, 2, 3]);
+    await expect(connect([1, 23])).rejects.toMatchObject({ code: "policy.tokenizer", message: expect.stringContaining("into 3 tokens (1, 2, 3, …), policy.tokenizer into 2 (1, 23, …)") as string });
+    expect(server.bodies).toMatchObject([{ prompt: "abc", add_special_tokens: false, max_tokens: 1 }, { prompt: "abc" }]);
+  });
+
   it("need a context length from somewhere", async () => {
     const server = stack.use(await ScriptedEndpoint.start({ model: testModel }));
     await expect(connectTokens(endpointOf(server.baseUrl), { stopTokens: [1], vocabularySize })).rejects.toMatchObject({ code: "policy.contextLength" });

@@ -39,16 +39,19 @@ export interface TokenOptions {
   readonly vocabularySize: number;
   /** Tokens of the model's context; absent: as the server says. */
   readonly contextLength?: number;
+  /** A text and its tokens, by which the tokenizer is compared with the served model's before the first sample. Default: not compared. */
+  readonly probe?: { readonly text: string; readonly tokens: Int32Array };
 }
 
 /**
  * Connects a policy that sends and takes token ids with their log-probabilities, from a server that offers them (vLLM).
- * @throws SpadeError policy.unreachable, policy.key, policy.model, policy.contextLength
+ * @throws SpadeError policy.unreachable, policy.key, policy.model, policy.contextLength, policy.noTokens, policy.tokenizer
  */
 export async function connectTokens(endpoint: Endpoint, options: TokenOptions): Promise<Policy> {
   const served = await endpoint.servedModel();
   const contextLength = options.contextLength ?? served?.contextLength;
   if (contextLength === undefined) throw new SpadeError("policy.contextLength", `The endpoint does not say how long the context of ${endpoint.model} is. Set policy.contextLength.`);
+  if (options.probe !== undefined) await checkTokenizer(endpoint, options.probe);
   const one = async ({ prompt, sampling, seed }: SampleRequest, signal: AbortSignal): Promise<Sample> => {
     const maxTokens = Math.min(sampling.maxTokens, contextLength - prompt.length);
     const asked = { model: endpoint.model, prompt: [...prompt], ...samplingFields({ ...sampling, maxTokens }, seed), logprobs: 1, return_token_ids: true, stop_token_ids: options.stopTokens, skip_special_tokens: false, stream: false };
@@ -64,6 +67,14 @@ export async function connectTokens(endpoint: Endpoint, options: TokenOptions): 
     return await allOrNone(requests, one);
   };
   return { contextLength, sample };
+}
+
+/** Compares how both tokenize a text; a server that does not say how it does is not compared. */
+async function checkTokenizer(endpoint: Endpoint, { text, tokens }: NonNullable<TokenOptions["probe"]>): Promise<void> {
+  const asked = { model: endpoint.model, prompt: text, add_special_tokens: false, max_tokens: 1, return_token_ids: true, stream: false };
+  const { prompt } = await endpoint.reply("/completions", asked, (answer) => readTokens(answer) ?? noTokens(endpoint), new AbortController().signal);
+  if (prompt === undefined || prompt.join() === tokens.join()) return;
+  throw new SpadeError("policy.tokenizer", `The endpoint tokenizes a text of ${text.length} characters into ${prompt.length} tokens (${prompt.slice(0, 8).join(", ")}, …), policy.tokenizer into ${tokens.length} (${tokens.slice(0, 8).join(", ")}, …): it is not the served model's. Set policy.tokenizer to the directory of the served model's tokenizer.`);
 }
 
 /** Servers differ in their defaults, so what matters is said. Fields that not all of them know are left out where they change nothing. */

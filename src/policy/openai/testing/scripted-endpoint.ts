@@ -28,6 +28,8 @@ export interface ScriptedEndpointOptions {
   readonly chat?: (messages: readonly ChatMessage[], body: Readonly<Record<string, unknown>>) => string | ScriptedReply;
   /** Serves `/completions` by tokens. */
   readonly tokens?: (call: SampleCall) => SampledSequence | Promise<SampledSequence>;
+  /** How the served model's tokenizer splits a prompt of text. */
+  readonly tokenize?: (text: string) => readonly number[];
   /** Requests without this key are refused. */
   readonly key?: string;
   /** Listed for the model. */
@@ -109,8 +111,9 @@ export class ScriptedEndpoint implements AsyncDisposable {
   }
 
   async #complete(body: Readonly<Record<string, unknown>>): Promise<string | undefined> {
-    const prompt = body["prompt"] as readonly number[];
-    const sequence = await this.#options.tokens?.({ prompt: Int32Array.from(prompt), maxTokens: Number(body["max_tokens"]), temperature: Number(body["temperature"]), seed: Number(body["seed"]), stop: body["stop_token_ids"] as readonly number[] });
+    const given = body["prompt"] as string | readonly number[];
+    const prompt = typeof given === "string" ? (this.#options.tokenize?.(given) ?? []) : given;
+    const sequence = await this.#options.tokens?.({ prompt: Int32Array.from(prompt), maxTokens: Number(body["max_tokens"]), temperature: Number(body["temperature"] ?? 1), seed: Number(body["seed"] ?? 0), stop: (body["stop_token_ids"] ?? []) as readonly number[] });
     if (sequence === undefined) return undefined;
     const { tokens, logprobs = [], stopReason } = sequence;
     const choice = { index: 0, text: "", token_ids: [...tokens], prompt_token_ids: prompt, logprobs: { token_logprobs: [...logprobs] }, finish_reason: stopReason };
