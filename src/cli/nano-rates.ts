@@ -2,7 +2,7 @@ import type { Rates } from "../report/plan.ts";
 
 /**
  * Rates of the bundled model under `nano`, 30 November 2026. Shares and token counts are those of a run of three iterations. Speeds are
- * that run's, which shared two cores with seven other jobs, times seven: as fast as the quieter runs of the same day (docs/plan.md).
+ * that run's, made on a busy machine, times seven: the pace of quieter runs of the same day (docs/plan.md).
  */
 export const nanoRates: Rates = {
   admittedShare: 0.52,

@@ -111,11 +111,11 @@ export function refuseSamplingMismatch(config: Config): void {
   throw new SpadeError("config.samplingMismatch", `${found} Set topP 1, topK 0 and ${lossTemperature(config)}, or set allowSamplingMismatch to true to accept the bias.`);
 }
 
-/** One sentence for each trained role that is sampled otherwise than its loss assumes. */
+/** One sentence for each role of the policy in training that is sampled otherwise than its loss assumes; a fixed designer's sampling is free. */
 export function samplingMismatches(config: Config): readonly string[] {
   const { policy, designer, design, play } = config;
   if (policy.kind === "openai") return [];
-  const roles = [...(designer.kind === "trained" ? ([["design.sampling", design.sampling]] as const) : []), ["play.sampling", play.sampling] as const];
+  const roles = [...(designer.kind === "fixed" ? [] : ([["design.sampling", design.sampling]] as const)), ["play.sampling", play.sampling] as const];
   return roles.flatMap(([path, { temperature, topP, topK }]) => {
     const suits = policy.kind === "tinker" ? temperature === 1 : temperature > 0;
     return suits && topP === 1 && topK === 0 ? [] : [`${path} samples at temperature ${temperature}, topP ${topP}, topK ${topK}, but the loss models the whole vocabulary at ${lossTemperature(config)}.`];

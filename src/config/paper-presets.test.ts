@@ -65,3 +65,9 @@ test.each([
   }
   for (const part of says) expect(message).toContain(part);
 });
+
+test("only a fixed designer samples as it likes: the others share the policy that the loss models", () => {
+  const truncated = { design: { sampling: { topP: 0.9 } } };
+  expect(loadConfig("nano-fixed-designer", truncated).config.design.sampling.topP).toBe(0.9);
+  for (const name of ["nano", "nano-frozen-designer"]) expect(() => loadConfig(name, truncated), name).toThrow("design.sampling samples at temperature");
+});

@@ -93,11 +93,11 @@ test("a call that was taken over fails with its own code, in time, and its progr
   expect(takenOver(sandbox)).toBe(1);
 });
 
-test("a call that was taken over and ends well: the program returns, answers as if nothing had been, and may take as long again", async () => {
+test("a call that was taken over and ends well: the program returns and answers as if nothing had been", async () => {
   sandbox = await openTestSandbox({ wallMsPerCall: 60_000 }, 2);
   // Longer than the patience with a call, far shorter than a slow call.
-  const source = slowSource.replace("range(2): sum(range(10 ** 6))", "range(9): sum(range(10 ** 6))").replace('self.tell("done")', "self.tell(str(self.rng.random()))");
-  const [long, healthy, elsewhere] = [await openProgram(sandbox, source, 0), await openProgram(sandbox, healthySource, 0), await openProgram(sandbox, source, 1)];
+  const source = slowSource.replace("range(2): sum(range(10 ** 6))", "range(20): sum(range(10 ** 6))").replace('self.tell("done")', "self.tell(str(self.rng.random()))");
+  const [long, healthy, elsewhere] = [await openProgram(sandbox, source, 0), await openProgram(sandbox, healthySource, 0), await openProgram(sandbox, `${source}# never seen\n`, 1)];
   const play = async (handle: ProgramHandle): Promise<string[]> => {
     const { instance } = await createOne(handle, 7);
     const seen: string[] = [];
@@ -115,25 +115,26 @@ test("a call that was taken over and ends well: the program returns, answers as 
     isOver = true;
     await beside;
   }
-  expect(takenOver(sandbox)).toBe(1);
+  expect(takenOver(sandbox)).toBeGreaterThan(0);
 });
 
 test.runIf(process.platform === "linux")("a lane whose child died goes on in a child that is already there (Linux: /proc)", async () => {
   sandbox = await openTestSandbox({ wallMsPerCall: 4000, fuelPerCall: 10 ** 9 });
-  const hang = async (): Promise<void> => {
-    const hostile = await openProgram(sandbox!, slowSource, 0);
+  const hang = async (name: string): Promise<void> => {
+    // Each is another program: one that is known begins in the slow lane.
+    const hostile = await openProgram(sandbox!, `${slowSource}# ${name}\n`, 0);
     const { instance } = await createOne(hostile, 1);
     expect((await hostile.step([{ instance, action: "hang" }]))[0]).toMatchObject({ ok: false, failure: { code: "timeout" } });
     await hostile.close();
   };
   const healthy = await openProgram(sandbox, healthySource, 0);
   const alone = await episode(healthy, 5);
-  await hang();
+  await hang("first");
   // That child is lost; from then on there is a spare one.
   await vi.waitFor(() => expect(sandbox!.pids().length).toBe(2), { timeout: 60_000 });
   const before = sandbox.pids();
   const { startMs } = sandbox.statistics()[0]!;
-  await hang();
+  await hang("second");
   expect(before.filter(isRunning)).toHaveLength(1);
   expect(await episode(healthy, 5)).toEqual(alone);
   expect(sandbox.pids()).toEqual(expect.arrayContaining(before.filter(isRunning)));
@@ -152,6 +153,21 @@ test("one long batch gives way to others after each slice", async () => {
   await Promise.all([episode(healthy, 1, log), batch]);
   expect((await batch).every((result) => valueOf(result).observation === "done")).toBe(true);
   expect(log).toEqual(["healthy", "batch"]);
+});
+
+test("a program keeps its turn while its caller asks again at once", async () => {
+  sandbox = await openTestSandbox();
+  const handles = [await openProgram(sandbox, slowSource, 0), await openProgram(sandbox, slowSource, 0)];
+  const turns = 300;
+  const before = sandbox.statistics()[0]!.switches;
+  await Promise.all(
+    handles.map(async (handle) => {
+      const { instance } = await createOne(handle, 1);
+      for (let turn = 0; turn < turns; turn++) valueOf((await handle.step([{ instance, action: "go" }]))[0]);
+    }),
+  );
+  // Slices are over sooner than after many calls where others use the machine too.
+  expect(sandbox.statistics()[0]!.switches - before).toBeLessThan(turns / 2);
 });
 
 test("calls are answered by their deadline: waiting and the start of a child count", async () => {

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { monotonicClock } from "../core/clock.ts";
 import { SpadeError } from "../core/errors.ts";
 import { type Child, ChildDeath } from "./child-process.ts";
@@ -125,6 +126,8 @@ export class Lane {
       await (this.slow === undefined ? worker.serve() : this.serveBriefly(worker as Tenant, this.slow));
       // To the end of the order, behind those that have begun to wait meanwhile; unless it went to another lane.
       if (this.ready.delete(worker) && worker.hasWork) this.ready.add(worker);
+      // Who has the answers may ask again at once; else a program with quick calls would get one of them for each long one of another.
+      else if (this.ready.size > 0) await setImmediate();
     }
     this.serving = undefined;
   }

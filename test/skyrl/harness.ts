@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { fence } from "../../src/designer/prompts.ts";
+import { defaultRetry } from "../../src/http/retry.ts";
 import type { Loss, Optimiser, Trainer, TrainingRow } from "../../src/policy/policy.ts";
 import { profiles } from "../../src/policy/tinker/profile.ts";
 import { connect, type ConnectChanges } from "../../src/policy/tinker/testing/connect.ts";
@@ -34,7 +35,7 @@ export async function serve(model: ServedDirectory, name: "relative" | "absolute
 
 /** A client of a real server: patient, since compiling takes long. */
 export function connectTo({ server, baseUrl }: Pick<Served, "server" | "baseUrl">, options: ConnectChanges["options"] = {}): Promise<Tinker> {
-  return connect(baseUrl, { profile: profiles["skyrl-jax"], timeoutMs: 60_000, timing: { pollPauseMs: 20, operationTimeoutMs: 600_000 }, options: { baseModel: server.options.model, ...options } });
+  return connect(baseUrl, { profile: profiles["skyrl-jax"], timeoutMs: 60_000, retry: defaultRetry, timing: { pollPauseMs: 20, operationTimeoutMs: 600_000 }, options: { baseModel: server.options.model, ...options } });
 }
 
 /**

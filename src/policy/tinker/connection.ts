@@ -105,7 +105,7 @@ export class Connection {
   #delay(answer: Exclude<Poll, { kind: "done" }>, state: { odd: number; troubles: number; internal: number; answeredAt: number; pausedMs: number; quick: number; queue: string }, { what }: Operation, tookMs: number): number {
     const { timing } = this;
     if (answer.kind === "trouble") {
-      state.internal = httpFailure(answer.error)?.status === 500 ? state.internal + 1 : 0;
+      if (httpFailure(answer.error)?.status === 500) state.internal += 1;
       if (state.internal > maxInternal || this.#clock() - state.answeredAt > timing.outageMs) throw policyError(what, answer.error);
       return backoffMs(state.troubles++, defaultRetry, this.#rng);
     }

@@ -1,5 +1,6 @@
 import { monotonicClock } from "../../../core/clock.ts";
 import { HttpClient } from "../../../http/client.ts";
+import type { RetryPolicy } from "../../../http/retry.ts";
 import { Secret } from "../../../http/secret.ts";
 import { Connection, defaultTiming, type Timing } from "../connection.ts";
 import { profiles, type ServerProfile } from "../profile.ts";
@@ -24,6 +25,8 @@ export interface ConnectChanges {
   /** Of one request. Default: 20,000, so that a busy machine changes no test. */
   readonly timeoutMs?: number;
   readonly retries?: number;
+  /** Replaces the short delays. */
+  readonly retry?: Partial<RetryPolicy>;
 }
 
 /** A tabular server. */
@@ -32,12 +35,12 @@ export function startServer(changes: Partial<ScriptedServerOptions> = {}, reduct
 }
 
 /** A client of a scripted server with short delays; returns it with its connection. */
-export function connect(baseUrl: string, { profile, timing, options, key, notices, timeoutMs = 20_000, retries = 3 }: ConnectChanges = {}): Promise<Tinker> {
+export function connect(baseUrl: string, { profile, timing, options, key, notices, timeoutMs = 20_000, retries = 3, retry }: ConnectChanges = {}): Promise<Tinker> {
   const http = new HttpClient({
     baseUrl,
     seed: 1,
     timeoutMs,
-    retry: { retries, baseMs: 1, maxMs: 4, patienceMs: 60_000 },
+    retry: { retries, baseMs: 1, maxMs: 4, patienceMs: 60_000, ...retry },
     ...(key === undefined ? {} : { credential: { secret: new Secret("TEST_KEY", key), form: "x-api-key" as const } }),
   });
   const connection = new Connection({ http, profile: { ...profiles.hosted, ...profile }, timing: { ...quick, ...timing }, clock: monotonicClock, seed: 1, notice: (text) => notices?.push(text) });
