@@ -29,7 +29,10 @@ export async function checkTokenizer(session: Session, baseModel: string, { toke
     throw new SpadeError("policy.tokenizer", `The tokenizer is not the served model's: ${baseModel} ${what}. ${remedy}`);
   };
   const text = await score(session, baseModel, tokens.subarray(0, -1));
-  if (typeof text === "string") return notice(`The tokenizer could not be compared with the served model's: ${text}`);
+  if (typeof text === "string") {
+    notice(`The tokenizer could not be compared with the served model's: ${text}`);
+    return;
+  }
   const [nats, chance] = [-text.reduce((sum, value) => sum + value, 0) / text.length, Math.log(vocabularySize)];
   const figures = `${nats.toFixed(2)} nats per token of plain English, ${chance.toFixed(2)} is chance`;
   if (!(nats <= chance + margin)) refuse(`finds text in its ids less likely than chance (${figures})`);
