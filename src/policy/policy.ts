@@ -13,6 +13,8 @@ export interface SampleRequest {
   readonly prompt: Int32Array;
   readonly sampling: Sampling;
   readonly seed: number;
+  /** Names the conversation that the prompt goes on with, such as an episode: a server of several replicas keeps its prefix cache if all of one go to the same. */
+  readonly session?: string;
 }
 
 export interface Sample {
@@ -27,7 +29,10 @@ export interface Sample {
 /** A policy that samples. One sample per request, in order; equal requests at one version give equal samples. */
 export interface Policy {
   readonly contextLength: number;
-  sample(requests: readonly SampleRequest[]): Promise<readonly Sample[]>;
+  /** Requests made one by one are served side by side, each as soon as it can; a policy without this is asked in batches (`SamplingTasks`). */
+  readonly concurrent?: boolean;
+  /** Gives up when `signal` aborts, as far as it can. */
+  sample(requests: readonly SampleRequest[], options?: { readonly signal?: AbortSignal }): Promise<readonly Sample[]>;
 }
 
 /** Loss of one update. */

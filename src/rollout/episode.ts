@@ -114,6 +114,7 @@ function requestSample(state: EpisodeState): Next {
     prompt,
     sampling: { ...sampling, maxTokens: Math.min(sampling.maxTokens, room) },
     seed: state.spec.sampleSeed(state.turns.length),
+    session: state.spec.id,
   };
   return { kind: "sample", state, request };
 }

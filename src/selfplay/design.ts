@@ -1,17 +1,18 @@
-import type { DesignTask, Environment } from "../core/environment.ts";
+import type { DesignTask } from "../core/environment.ts";
 import { invariant } from "../core/errors.ts";
 import { deriveSeed } from "../core/seed.ts";
 import { append, type TrainableTrajectory } from "../core/trajectory.ts";
 import { extractProgram } from "../designer/extract.ts";
 import type { Rejection } from "../designer/prompts.ts";
 import { promptSets } from "../designer/prompt-sets.ts";
-import { admitAll, type Admission } from "../gates/admit.ts";
+import { admit, type Admission } from "../gates/admit.ts";
 import { type HintVerdict, judgeHint } from "../gates/hint.ts";
 import type { ArchivedProgram } from "../gates/novelty.ts";
+import { Lanes } from "../gates/over-lanes.ts";
 import { rejectingGate } from "../gates/record.ts";
 import type { Sample } from "../policy/policy.ts";
-import { storedEnvironments } from "../report/run-rows.ts";
-import type { ProgramFacts } from "../sandbox/sandbox.ts";
+import type { Ask, Rank } from "../policy/sampling-tasks.ts";
+import type { StoredEnvironment } from "../report/run-rows.ts";
 import { type Dependencies, stageReporter } from "./dependencies.ts";
 
 /** One candidate: what the designer wrote for a task and what the gates said. */
@@ -25,14 +26,6 @@ export interface Design {
   readonly admission: Admission;
 }
 
-/** An admitted design with its facts, ready to be played. */
-export interface AdmittedDesign {
-  readonly environment: Environment;
-  readonly facts: ProgramFacts;
-  /** Tokens that the designer sampled for it. */
-  readonly programTokens: number;
-}
-
 /** A hint call: what was written and whether it may be used. */
 export interface HintCall {
   readonly designId: string;
@@ -41,38 +34,57 @@ export interface HintCall {
   readonly verdict: HintVerdict;
 }
 
+/** What the designer's calls of one iteration share. */
+export interface Designing {
+  readonly iteration: number;
+  readonly archive: readonly ArchivedProgram[];
+  /** For the gates, one candidate each. */
+  readonly lanes: Lanes;
+  readonly reports: Readonly<Record<"design" | "gates" | "hints", (tokens?: number) => void>>;
+}
+
+/** Prepares the designer's calls for a number of tasks; `archive` as `earlierPrograms` gives it. */
+export function beginDesigning(iteration: number, tasks: number, archive: readonly ArchivedProgram[], deps: Dependencies): Designing {
+  const counter = (stage: "design" | "gates" | "hints"): ((tokens?: number) => void) => {
+    const report = stageReporter(deps, iteration, stage);
+    const counts = { done: 0, tokens: 0 };
+    if (stage === "design") report({ done: 0, total: tasks });
+    return (tokens = 0) => {
+      counts.done += 1;
+      counts.tokens += tokens;
+      report({ done: counts.done, total: Math.max(tasks, counts.done), tokens: counts.tokens });
+    };
+  };
+  return { iteration, archive, lanes: new Lanes(deps.sandbox.lanes), reports: { design: counter("design"), gates: counter("gates"), hints: counter("hints") } };
+}
+
+/** Stages of an iteration's requests: a policy that is asked in batches makes those of an earlier one first. */
+export const stages = { design: 0, hint: 1, play: 2 } as const;
+
 /**
- * Samples a candidate for every task, judges it, and tries again where it was rejected, up to `maxAttempts` times.
- * All candidates are returned, in order of attempt and task.
+ * Samples a candidate for a task, judges it, and tries again where it was rejected, up to `maxAttempts` times. All candidates are
+ * returned, in order.
  */
-export async function writeDesigns(iteration: number, tasks: readonly DesignTask[], deps: Dependencies): Promise<Design[]> {
-  const { maxAttempts } = deps.config.design;
+export async function writeDesigns(task: DesignTask, index: number, { ask, designing }: { readonly ask: Ask; readonly designing: Designing }, deps: Dependencies): Promise<Design[]> {
   const designs: Design[] = [];
-  const archive = earlierPrograms(deps);
-  let pending: readonly Pending[] = tasks.map((task) => ({ task }));
-  for (let attempt = 0; attempt < maxAttempts && pending.length > 0; attempt++) {
-    const round = await judge(iteration, { drafts: await sampleDesigns(iteration, pending, attempt, deps), archive }, deps);
-    designs.push(...round);
-    pending = round.filter((design) => !isAdmitted(design)).map((design) => ({ task: design.task, ...rejectionOf(design) }));
+  for (let attempt = 0; attempt < deps.config.design.maxAttempts; attempt++) {
+    const draft = await sampleDesign({ task, attempt, rejection: rejectionOf(designs.at(-1)) }, { ask, designing, rank: [stages.design, attempt, index] }, deps);
+    const design = { ...draft, admission: await judge(draft, designing, deps) };
+    designs.push(design);
+    if (isAdmitted(design)) break;
   }
   return designs;
 }
 
-/** A task without an admitted design yet, and why its last candidate was refused. */
-interface Pending {
-  readonly task: DesignTask;
-  readonly rejection?: Rejection;
+function rejectionOf(design: Design | undefined): Rejection | undefined {
+  const gate = design === undefined ? undefined : rejectingGate(design.admission.record);
+  return gate === undefined ? undefined : { gate: gate.id, code: gate.code, message: gate.message };
 }
 
-function rejectionOf({ admission }: Design): Pick<Pending, "rejection"> {
-  const gate = rejectingGate(admission.record);
-  return gate === undefined ? {} : { rejection: { gate: gate.id, code: gate.code, message: gate.message } };
-}
-
-/** What gate `novelty` compares with: the environments admitted in committed iterations, so that a resumed run sees the same ones. */
-export function earlierPrograms({ gates, store }: Dependencies): ArchivedProgram[] {
+/** What gate `novelty` compares with: the environments admitted in earlier iterations, so that a resumed run sees the same ones. */
+export function earlierPrograms(known: Iterable<StoredEnvironment>, { gates }: Pick<Dependencies, "gates">): ArchivedProgram[] {
   if (!gates.novelty.enabled) return [];
-  return [...storedEnvironments(store)].flatMap(({ id, facts }) => (facts.fingerprint === undefined ? [] : [{ id, ...facts.fingerprint }]));
+  return [...known].flatMap(({ environment: { id }, facts }) => (facts.fingerprint === undefined ? [] : [{ id, ...facts.fingerprint }]));
 }
 
 /** Whether all gates passed. */
@@ -82,87 +94,49 @@ export function isAdmitted(design: Design): boolean {
 
 type Draft = Omit<Design, "admission">;
 
-async function sampleDesigns(iteration: number, pending: readonly Pending[], attempt: number, deps: Dependencies): Promise<Draft[]> {
-  const { config, policy, renderer } = deps;
-  const tasks = pending.map(({ task }) => task);
-  const { design } = promptSets[config.prompts];
-  const report = stageReporter(deps, iteration, "design");
-  report({ done: 0, total: tasks.length });
-  const prompts = pending.map(({ task, rejection }) => renderer.prompt(design(task, config.design.exampleMaxChars, rejection)));
-  const samples = await policy.sample(
-    prompts.map((prompt, i) => ({
-      prompt,
-      sampling: roomFor(config.design.sampling, prompt.length, policy.contextLength),
-      seed: deriveSeed(config.run.seed, iteration, tasks[i]?.id ?? "", "design", attempt),
-    })),
-  );
-  report({ done: tasks.length, total: tasks.length, tokens: samples.reduce((sum, sample) => sum + sample.tokens.length, 0) });
-  return tasks.map((task, i) => {
-    const [prompt, sample] = [prompts[i], samples[i]];
-    invariant(prompt !== undefined && sample !== undefined, "a policy returns one sample per request");
-    return { id: `${task.id}.${attempt}`, task, attempt, response: renderer.text(sample.tokens), trajectory: designerRow(prompt, sample) };
-  });
+interface Attempt {
+  readonly task: DesignTask;
+  readonly attempt: number;
+  /** Why the candidate before this one was refused. */
+  readonly rejection: Rejection | undefined;
 }
 
-async function judge(iteration: number, { drafts, archive }: { readonly drafts: readonly Draft[]; readonly archive: readonly ArchivedProgram[] }, deps: Dependencies): Promise<Design[]> {
-  const report = stageReporter(deps, iteration, "gates");
-  report({ done: 0, total: drafts.length });
-  const admissions = await admitAll(
-    drafts.map((draft) => ({ id: draft.id, text: draft.response, extraction: extractProgram(draft.response), document: draft.task.documentText })),
-    {
-      sandbox: deps.sandbox,
-      config: deps.gates,
-      archive,
-      seed: deps.config.run.seed,
-      clock: deps.clock,
-      onDone: (done) => report({ done, total: drafts.length }),
-    },
-  );
-  return drafts.map((draft, i) => {
-    const admission = admissions[i];
-    invariant(admission !== undefined, "the gates judge every candidate");
-    return { ...draft, admission };
-  });
+/** How a call of the designer is made. */
+interface Call {
+  readonly ask: Ask;
+  readonly designing: Designing;
+  readonly rank: Rank;
 }
 
-/** Writes one hint per admitted design in a separate call that sees the source, and judges it. */
-export async function writeHints(iteration: number, designs: readonly Design[], deps: Dependencies): Promise<HintCall[]> {
+async function sampleDesign({ task, attempt, rejection }: Attempt, { ask, designing, rank }: Call, deps: Dependencies): Promise<Draft> {
   const { config, policy, renderer } = deps;
-  const report = stageReporter(deps, iteration, "hints");
-  const prompts = designs.map((design) => renderer.prompt(promptSets[config.prompts].hint(sourceOf(design))));
-  const samples = await policy.sample(
-    prompts.map((prompt, i) => ({
-      prompt,
-      sampling: roomFor(config.design.hintSampling, prompt.length, policy.contextLength),
-      seed: deriveSeed(config.run.seed, iteration, designs[i]?.id ?? "", "hint"),
-    })),
-  );
-  report({ done: designs.length, total: designs.length, tokens: samples.reduce((sum, sample) => sum + sample.tokens.length, 0) });
-  return Promise.all(
-    designs.map(async (design, i): Promise<HintCall> => {
-      const [prompt, sample] = [prompts[i], samples[i]];
-      invariant(prompt !== undefined && sample !== undefined, "a policy returns one sample per request");
-      const text = renderer.text(sample.tokens).trim();
-      return { designId: design.id, text, trajectory: designerRow(prompt, sample), verdict: await judgeDesignHint(text, design, deps) };
-    }),
-  );
+  const prompt = renderer.prompt(promptSets[config.prompts].design(task, config.design.exampleMaxChars, rejection));
+  const request = { prompt, sampling: roomFor(config.design.sampling, prompt.length, policy.contextLength), seed: deriveSeed(config.run.seed, designing.iteration, task.id, "design", attempt) };
+  const sample = await ask(request, rank);
+  designing.reports.design(sample.tokens.length);
+  return { id: `${task.id}.${attempt}`, task, attempt, response: renderer.text(sample.tokens), trajectory: designerRow(prompt, sample) };
+}
+
+async function judge({ id, response, task }: Draft, { lanes, archive, reports }: Designing, { sandbox, gates, config, clock }: Dependencies): Promise<Admission> {
+  const candidate = { id, text: response, extraction: extractProgram(response), document: task.documentText };
+  const admission = await lanes.run((lane) => admit(candidate, { sandbox, config: gates, archive, seed: config.run.seed, clock, lane }));
+  reports.gates();
+  return admission;
+}
+
+/** Writes the hint of an admitted design in a separate call that sees the source, and judges it. */
+export async function writeHint(design: Design, { ask, designing, rank }: Call, deps: Dependencies): Promise<HintCall> {
+  const { config, policy, renderer } = deps;
+  const prompt = renderer.prompt(promptSets[config.prompts].hint(sourceOf(design)));
+  const sample = await ask({ prompt, sampling: roomFor(config.design.hintSampling, prompt.length, policy.contextLength), seed: deriveSeed(config.run.seed, designing.iteration, design.id, "hint") }, rank);
+  designing.reports.hints(sample.tokens.length);
+  const text = renderer.text(sample.tokens).trim();
+  return { designId: design.id, text, trajectory: designerRow(prompt, sample), verdict: await judgeDesignHint(text, design, deps) };
 }
 
 function judgeDesignHint(text: string, { id, admission: { program, solutions } }: Design, { gates, sandbox, clock, config }: Dependencies): Promise<HintVerdict> {
   invariant(program !== undefined, "an admitted design has a program");
   return judgeHint(text, { sandbox, config: gates, program, solutions, seed: deriveSeed(config.run.seed, id, "hint-play"), clock });
-}
-
-/** The environments of the admitted designs, with the hints that passed. */
-export function admittedEnvironments(designs: readonly Design[], hints: readonly HintCall[]): AdmittedDesign[] {
-  const usable = new Map(hints.filter((hint) => hint.verdict.verdict === "pass").map((hint) => [hint.designId, hint.text]));
-  return designs.filter(isAdmitted).map((design) => {
-    const { program, facts, trivialWinRate, maxTurns } = design.admission;
-    invariant(program !== undefined && facts !== undefined, "an admitted design has a program and its facts");
-    const hint = usable.get(design.id);
-    const { skill, documentId } = design.task;
-    return { environment: { id: design.id, program, skill, documentId, trivialWinRate, maxTurns, ...(hint === undefined ? {} : { hint }) }, facts, programTokens: sampledTokens(design) };
-  });
 }
 
 /** Tokens that the designer sampled for a candidate. */

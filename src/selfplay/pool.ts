@@ -1,9 +1,12 @@
 import type { IterationWriter } from "../storage/iteration-writer.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { SpadeError } from "../core/errors.ts";
+import { SamplingTasks } from "../policy/sampling-tasks.ts";
+import { designSet } from "./design-set.ts";
 import type { WindowEnvironment } from "./measure.ts";
+import { recordDesigns } from "./record.ts";
 import type { LoopState } from "./state.ts";
-import { designSet, windowEnvironment } from "./window.ts";
+import { windowEnvironment } from "./window.ts";
 
 /** Design rounds after which an unfilled pool is taken as it is. */
 const maxRounds = 40;
@@ -17,8 +20,9 @@ export async function preparePool(before: LoopState, deps: Dependencies, writer:
   if (environments.kind !== "frozenPool") return before;
   const pool: WindowEnvironment[] = [];
   for (let round = 0; round < maxRounds && pool.length < environments.size; round++) {
-    const { admitted } = await designSet({ iteration: 0, prefix: `pool${round}` }, { ...before, round }, deps, writer);
-    pool.push(...admitted.map((design) => ({ ...windowEnvironment(design, before, deps), origin: "pool" as const })));
+    const set = await SamplingTasks.during(deps.policy, (tasks) => designSet({ iteration: 0, prefix: `pool${round}`, state: { ...before, round }, known: [] }, tasks, deps));
+    recordDesigns(writer, { ...set, kinds: deps.kinds });
+    pool.push(...set.admitted.map((design) => ({ ...windowEnvironment(design, before), origin: "pool" as const })));
   }
   if (pool.length === 0) throw new SpadeError("gate.emptyPool", `None of the designs of ${maxRounds} rounds was admitted, so there is no pool to train on. Look at the gates' evidence in the record, or use another model.`);
   return { ...before, pool: pool.slice(0, environments.size) };

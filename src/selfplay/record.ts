@@ -46,7 +46,7 @@ function recordDesign(writer: IterationWriter, design: Design, hint: HintCall | 
     trivialWinRate: admission.trivialWinRate,
     maxTurns: admission.maxTurns,
     ...(program === undefined ? {} : { language: program.language, source: program.source, programId: programId(program) }),
-    ...(facts === undefined ? {} : { facts: { ...storedFacts(facts, sampledTokens(design), kinds), ...(admission.fingerprint === undefined ? {} : { fingerprint: admission.fingerprint }) } }),
+    ...(facts === undefined ? {} : { facts: { ...storedFacts(facts, design, kinds) } }),
     ...(hint?.verdict.verdict === "pass" ? { hint: hint.text } : {}),
   });
   writer.add(
@@ -61,11 +61,19 @@ function recordDesign(writer: IterationWriter, design: Design, hint: HintCall | 
   if (hint.verdict.verdict === "reject") writer.addEvent("hint-rejected", { designId: id, text: hint.text, code: hint.verdict.code, message: hint.verdict.message, evidence: hint.verdict.evidence });
 }
 
-/** What is stored of a program besides its source. */
-export function storedFacts(facts: ProgramFacts, programTokens: number, kinds: ProgramKinds): StoredFacts {
-  const novel = kinds.isNovel(facts.skeleton);
-  const { entry, skeleton, stateVariables } = facts;
-  return { entry, skeleton, stateVariables, programTokens, family: kinds.family(facts), ...(novel === undefined ? {} : { novel }) };
+/** What is stored of a design's program besides its source. */
+export function storedFacts({ entry, skeleton, shingles, stateVariables }: ProgramFacts, design: Design, kinds: ProgramKinds): StoredFacts {
+  const novel = kinds.isNovel(skeleton);
+  const { fingerprint } = design.admission;
+  return {
+    entry,
+    skeleton,
+    stateVariables,
+    programTokens: sampledTokens(design),
+    family: kinds.family({ skeleton, shingles }),
+    ...(novel === undefined ? {} : { novel }),
+    ...(fingerprint === undefined ? {} : { fingerprint }),
+  };
 }
 
 /** Appends rewards and advantages of both roles. */

@@ -2,6 +2,7 @@ import type { LoadedConfig } from "../config/load.ts";
 import { resolveConfig } from "../config/load.ts";
 import { SpadeError } from "../core/errors.ts";
 import type { ReadVariable } from "../http/secret.ts";
+import type { UpdateMetrics } from "../policy/policy.ts";
 import { iterationMetrics } from "../report/iteration-metrics.ts";
 import { readIterationRows } from "../report/run-rows.ts";
 import { pruneCheckpoints, saveCheckpoint } from "../storage/checkpoints.ts";
@@ -12,10 +13,11 @@ import { assemble } from "./assemble.ts";
 import { type Dependencies, stageReporter } from "./dependencies.ts";
 import { evaluateSuites } from "./evaluation.ts";
 import type { Listener } from "./events.ts";
-import { runIteration } from "./iteration.ts";
+import { creditIteration, sampleIteration, updatePolicy } from "./iteration.ts";
 import { preparePool } from "./pool.ts";
 import { recordEnd } from "./record.ts";
 import { initialState, type LoopState } from "./state.ts";
+import type { Beginning, SampledWindow } from "./window.ts";
 
 export interface RunResult {
   readonly directory: string;
@@ -74,9 +76,43 @@ async function loop(deps: Dependencies, begin: { readonly from: number; readonly
   const { directory } = store;
   const start = clock();
   listener({ kind: "start", directory, iterations: config.run.iterations, from: begin.from, configDigest: store.header.configDigest, notes: begin.notes });
-  let state = begin.state;
-  for (let iteration = begin.from; iteration <= config.run.iterations; iteration++) state = await commitIteration(iteration, state, deps);
+  let state = begin.from === 0 ? await commitFirst(begin.state, deps) : begin.state;
+  await using sampler = new SamplingAhead(deps);
+  for (let iteration = Math.max(1, begin.from); iteration <= config.run.iterations; iteration++) state = await commitIteration({ iteration, state, uncommitted: [] }, sampler, deps);
   return finish(store, { iterations: config.run.iterations, seconds: (clock() - start) / 1000, listener });
+}
+
+/** Samples iterations; with `update.asynchronous` each may be begun while the one before is updated and committed. */
+class SamplingAhead implements AsyncDisposable {
+  readonly #deps: Dependencies;
+  readonly #stop = new AbortController();
+  #ahead: { readonly iteration: number; readonly sampled: Promise<SampledWindow> } | undefined;
+
+  constructor(deps: Dependencies) {
+    this.#deps = deps;
+  }
+
+  /** Begins to sample an iteration, if the configuration has it and lets it be sampled ahead. */
+  begin(beginning: Beginning): void {
+    const { run, update } = this.#deps.config;
+    if (!update.asynchronous || beginning.iteration > run.iterations) return;
+    const sampled = sampleIteration(beginning, this.#deps, this.#stop.signal);
+    // Until the iteration's turn comes nobody waits for it, and a failure is met then.
+    sampled.catch(() => undefined);
+    this.#ahead = { iteration: beginning.iteration, sampled };
+  }
+
+  /** The samples of an iteration, begun now if they were not before. */
+  sample(beginning: Beginning): Promise<SampledWindow> {
+    const { sampled } = this.#ahead?.iteration === beginning.iteration ? this.#ahead : { sampled: sampleIteration(beginning, this.#deps) };
+    this.#ahead = undefined;
+    return sampled;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort(new SpadeError("policy.aborted", "Sampling was given up because the iteration before it failed."));
+    await this.#ahead?.sampled.catch(() => undefined);
+  }
 }
 
 function finish(store: RunStore, { listener, ...end }: { readonly iterations: number; readonly seconds: number; readonly listener: Listener }): RunResult {
@@ -85,12 +121,42 @@ function finish(store: RunStore, { listener, ...end }: { readonly iterations: nu
   return result;
 }
 
-/** Runs one iteration and makes it part of the record: rows, checkpoint, and last of all the commit. */
-async function commitIteration(iteration: number, before: LoopState, deps: Dependencies): Promise<LoopState> {
-  const { config, clock, listener, trainer, store } = deps;
+/** Iteration 0: the untrained policy is evaluated and, in a control run, makes the pool. */
+async function commitFirst(before: LoopState, deps: Dependencies): Promise<LoopState> {
+  const start = deps.clock();
+  const writer = deps.store.beginIteration(0);
+  const state = await preparePool(before, deps, writer);
+  await commit({ iteration: 0, state, updates: [], start }, deps, writer);
+  return state;
+}
+
+/** Runs one iteration and makes it part of the record; the next one may be sampled from the moment its state is known. */
+async function commitIteration(beginning: Beginning, sampler: SamplingAhead, deps: Dependencies): Promise<LoopState> {
+  const { listener, clock, store } = deps;
+  const { iteration } = beginning;
   const start = clock();
+  const sampled = await sampler.sample(beginning);
   const writer = store.beginIteration(iteration);
-  const { state, updates } = iteration === 0 ? { state: await preparePool(before, deps, writer), updates: [] } : await runIteration(iteration, before, deps, writer);
+  const { state, rows } = creditIteration(beginning, sampled, deps, writer);
+  sampler.begin({ iteration: iteration + 1, state, uncommitted: sampled.designed });
+  const updates = await updatePolicy(iteration, rows, deps);
+  await commit({ iteration, state, updates, start }, deps, writer);
+  const tokens = updates.reduce((sum, metrics) => sum + metrics.tokens, 0);
+  listener({ kind: "iteration", iteration, metrics: iterationMetrics(readIterationRows(store, iteration)), update: updateNumbers(updates), tokens, seconds: (clock() - start) / 1000 });
+  return state;
+}
+
+interface Learned {
+  readonly iteration: number;
+  readonly state: LoopState;
+  readonly updates: readonly UpdateMetrics[];
+  /** When the iteration began, by the clock. */
+  readonly start: number;
+}
+
+/** Evaluates if it is due, saves the checkpoint, and last of all commits. */
+async function commit({ iteration, state, updates, start }: Learned, deps: Dependencies, writer: IterationWriter): Promise<void> {
+  const { config, clock, trainer, store } = deps;
   await evaluateIfDue(iteration, deps, writer);
   const report = stageReporter(deps, iteration, "checkpoint");
   report({ done: 0, total: 1 });
@@ -103,12 +169,6 @@ async function commitIteration(iteration: number, before: LoopState, deps: Depen
   recordEnd(writer, updates, state, checkpoint);
   writer.commit({ policyVersion: trainer.policyVersion, timing: { totalMs: Math.round(clock() - start) } });
   pruneCheckpoints(store.directory, { keep: config.storage.keepCheckpoints, committed: iteration });
-  if (iteration > 0) {
-    const rows = readIterationRows(store, iteration);
-    const tokens = updates.reduce((sum, metrics) => sum + metrics.tokens, 0);
-    listener({ kind: "iteration", iteration, metrics: iterationMetrics(rows), update: updateNumbers(updates), tokens, seconds: (clock() - start) / 1000 });
-  }
-  return state;
 }
 
 async function evaluateIfDue(iteration: number, deps: Dependencies, writer: IterationWriter): Promise<void> {
@@ -122,7 +182,7 @@ function readState(store: RunStore, iteration: number): LoopState {
   throw new SpadeError("storage.corrupt", `Iteration ${iteration} of ${store.directory} has no state row. Start a new run; nothing was changed.`);
 }
 
-function updateNumbers(updates: readonly { readonly loss: number; readonly gradientNorm: number; readonly clipFraction: number; readonly logprobGap: number; readonly entropy: Readonly<Record<string, number>> }[]): Record<string, number> {
+function updateNumbers(updates: readonly UpdateMetrics[]): Record<string, number> {
   const last = updates.at(-1);
   if (last === undefined) return {};
   const { loss, gradientNorm, clipFraction, logprobGap, entropy } = last;

@@ -16,13 +16,21 @@ import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { RunStore } from "../../storage/run-store.ts";
 import type { Dependencies } from "../dependencies.ts";
 import type { RunEvent } from "../events.ts";
-import { runIteration, type IterationResult } from "../iteration.ts";
+import type { Episode } from "../../core/episode.ts";
+import type { UpdateMetrics } from "../../policy/policy.ts";
+import { creditIteration, type CreditedIteration, sampleIteration, updatePolicy } from "../iteration.ts";
 import { initialState, type LoopState } from "../state.ts";
 
 /** A trainer that learns nothing and keeps what it was given. */
 export interface RecordingTrainer extends Trainer {
   /** Rows of each update. */
   readonly batches: readonly (readonly TrainingRow[])[];
+}
+
+/** What an iteration made, besides the rows it appended. */
+export interface IterationResult extends CreditedIteration {
+  readonly episodes: readonly Episode[];
+  readonly updates: readonly UpdateMetrics[];
 }
 
 /** The loop with a scripted policy, a recording trainer and the real gates and sandbox. */
@@ -92,11 +100,14 @@ export async function scriptedLoop(sandbox: Sandbox, script: Script, changes: ob
     events,
     state: () => state,
     next: async () => {
-      const writer = store.beginIteration(++iteration);
-      const result = await runIteration(iteration, state, deps, writer);
+      const beginning = { iteration: ++iteration, state, uncommitted: [] };
+      const sampled = await sampleIteration(beginning, deps);
+      const writer = store.beginIteration(iteration);
+      const credited = creditIteration(beginning, sampled, deps, writer);
+      const updates = await updatePolicy(iteration, credited.rows, deps);
       writer.commit({ policyVersion: trainer.policyVersion });
-      state = JSON.parse(JSON.stringify(result.state)) as LoopState;
-      return result;
+      state = JSON.parse(JSON.stringify(credited.state)) as LoopState;
+      return { ...credited, episodes: sampled.episodes, updates };
     },
     close: () => {
       corpus.close();
