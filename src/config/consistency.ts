@@ -12,9 +12,11 @@ export function contradictions(config: Config): readonly Contradiction[] {
   return [...designContradictions(config), ...rewardContradictions(config), ...engineContradictions(config)];
 }
 
-/** What the losses of Tinker servers lack. */
-function engineContradictions({ policy, update: { loss } }: Config): readonly Contradiction[] {
-  if (policy.kind !== "tinker") return [];
+/** What engines lack: a term of the loss, or a way to sample during an update. */
+function engineContradictions({ policy, update: { loss, asynchronous } }: Config): readonly Contradiction[] {
+  if (policy.kind !== "tinker") {
+    return asynchronous ? [{ path: "update.asynchronous", message: `is true, but an engine of kind "${policy.kind}" does one thing at a time: set it to false` }] : [];
+  }
   return (["klCoefficient", "entropyCoefficient"] as const)
     .filter((name) => loss[name] > 0)
     .map((name) => ({ path: `update.loss.${name}`, message: `is ${loss[name]}, but the losses of Tinker servers have no such term: set it to 0` }));
@@ -30,11 +32,12 @@ function designContradictions({ design, play, update, curriculum, gates }: Confi
     "design.activeSkills",
     `is ${design.activeSkills}, but there are only ${design.skills.length} skills in design.skills`,
   );
-  const oldest = design.regenerateEvery * update.updatesPerIteration - 1;
+  const ahead = Number(update.asynchronous);
+  const oldest = (design.regenerateEvery + ahead) * update.updatesPerIteration - 1;
   unless(
     oldest <= update.maxPolicyLag,
     "update.maxPolicyLag",
-    `is ${update.maxPolicyLag}, but designer rows grow ${oldest} versions old (design.regenerateEvery x update.updatesPerIteration - 1) and would be refused`,
+    `is ${update.maxPolicyLag}, but designer rows grow ${oldest} versions old (${ahead === 0 ? "design.regenerateEvery" : "(design.regenerateEvery + 1, as update.asynchronous is set)"} x update.updatesPerIteration - 1) and would be refused`,
   );
   for (const [path, sampling] of [["design.sampling", design.sampling], ["design.hintSampling", design.hintSampling], ["play.sampling", play.sampling]] as const) {
     unless(

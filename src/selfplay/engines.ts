@@ -76,6 +76,7 @@ async function openTinker(config: Config, { readVariable, notice }: EngineSurrou
     maxPolicyLag: config.update.maxPolicyLag,
     allowSamplingMismatch: config.allowSamplingMismatch,
     maxConcurrentSamples,
+    sampleDuringUpdates: config.update.asynchronous,
     ...(contextLength === undefined ? {} : { contextLength }),
   });
   const clipping = profile.clipsGradient ? [] : [`Note: a server of the profile ${config.policy.profile} does not clip gradients: update.optimiser.maxGradientNorm has no effect.`];
