@@ -5,19 +5,18 @@ import { embeddedRenderer, type Renderer } from "../../chat/renderer.ts";
 import { loadConfig } from "../../config/load.ts";
 import { mergeInputs } from "../../config/merge.ts";
 import { monotonicClock } from "../../core/clock.ts";
+import type { Episode } from "../../core/episode.ts";
 import { openCorpus } from "../../corpus/corpus.ts";
 import { fence } from "../../designer/prompts.ts";
 import { defaultGates, type GatesConfig } from "../../gates/config.ts";
 import { bakeryDocument } from "../../gates/testing/programs.ts";
-import type { Policy, SampleRequest, Trainer, TrainingRow } from "../../policy/policy.ts";
+import type { Policy, SampleRequest, Trainer, TrainingRow, UpdateMetrics } from "../../policy/policy.ts";
 import { scriptedPolicy, type ScriptedPrompt } from "../../policy/scripted.ts";
 import { byteTokenizer } from "../../policy/testing/byte-tokenizer.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { RunStore } from "../../storage/run-store.ts";
 import type { Dependencies } from "../dependencies.ts";
 import type { RunEvent } from "../events.ts";
-import type { Episode } from "../../core/episode.ts";
-import type { UpdateMetrics } from "../../policy/policy.ts";
 import { creditIteration, type CreditedIteration, sampleIteration, updatePolicy } from "../iteration.ts";
 import { initialState, type LoopState } from "../state.ts";
 
@@ -72,8 +71,14 @@ export interface Script {
 /** A design as the designer writes it. */
 export const written = (source: string): string => `Here it is.\n${fence(source)}`;
 
+export interface ScriptedLoopOptions {
+  readonly renderer?: Renderer;
+  /** Makes the policy a concurrent one, which answers a request when this is done. */
+  readonly delay?: (request: SampleRequest) => Promise<void>;
+}
+
 /** Sets up a run in a directory of its own, with iteration 0 committed. */
-export async function scriptedLoop(sandbox: Sandbox, script: Script, changes: object = {}, renderer: Renderer = embeddedRenderer(byteTokenizer)): Promise<ScriptedLoop> {
+export async function scriptedLoop(sandbox: Sandbox, script: Script, changes: object = {}, { renderer = embeddedRenderer(byteTokenizer), delay }: ScriptedLoopOptions = {}): Promise<ScriptedLoop> {
   const root = mkdtempSync(join(tmpdir(), "spade-loop-"));
   writeFileSync(join(root, "corpus.jsonl"), `${JSON.stringify({ text: bakeryDocument })}\n`);
   const { config, digest } = loadConfig("smoke", { play: { contextLength: 4096, sampling: { maxTokens: 200 } }, ...changes });
@@ -85,8 +90,10 @@ export async function scriptedLoop(sandbox: Sandbox, script: Script, changes: ob
   const scripted = scriptedPolicy({ tokenizer: byteTokenizer, contextLength: 16_384, respond: (prompt) => voice(script, prompt)(prompt, iteration) });
   const policy: Policy = {
     contextLength: scripted.contextLength,
+    concurrent: delay !== undefined,
     sample: async (asked) => {
       requests.push(...asked);
+      if (delay !== undefined) await Promise.all(asked.map(delay));
       return (await scripted.sample(asked)).map((sample) => ({ ...sample, policyVersion: trainer.policyVersion }));
     },
   };
