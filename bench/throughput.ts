@@ -9,10 +9,10 @@ import { parseArgs } from "node:util";
 import { loadConfig } from "../src/config/load.ts";
 import { createRun } from "../src/selfplay/run.ts";
 import { RunStore } from "../src/storage/run-store.ts";
-import { costOf } from "./cost.ts";
+import { cpuMsOf, starvedMs } from "./cost.ts";
 import { servedModel, type ServerSpeed } from "./throughput-server.ts";
 
-const speed: ServerSpeed = { prefillMs: 200, tokensPerSecond: 60, passMs: 1500, optimiserStepMs: 300, publishMs: 500, saveMs: 300 };
+const fast: ServerSpeed = { prefillMs: 200, tokensPerSecond: 60, passMs: 1500, optimiserStepMs: 300, publishMs: 500, saveMs: 300 };
 const minibatches = 1;
 
 /** A number of episodes at once, and how it is made up: designs, seeds of each, plays of a seed in each arm. */
@@ -37,18 +37,17 @@ interface Measured {
   readonly samples: number;
   readonly modelBoundMs: number;
   readonly wallMs: number;
-  /** Of this process. */
+  /** Processor time of this process, and of the sandbox's children. */
   readonly ownCpuMs: number;
+  readonly sandboxCpuMs: number;
+  /** Time for which this process was ready to run and another had the processor. */
+  readonly starvedMs: number;
   readonly rssBytes: number;
 }
 
-interface Run {
-  readonly iterations: readonly Measured[];
-  /** Of this process and the sandbox's children, over the whole run. */
-  readonly cpuMs: number;
-  readonly wallMs: number;
-  /** Before the first iteration. */
-  readonly rssBytes: number;
+/** What is noted at the end of each iteration, and before the first. */
+interface Moment extends Pick<Measured, "ownCpuMs" | "sandboxCpuMs" | "starvedMs" | "rssBytes"> {
+  readonly at: number;
 }
 
 function configOf(size: Size, options: Options, baseUrl: string): ReturnType<typeof loadConfig> {
@@ -66,46 +65,35 @@ function configOf(size: Size, options: Options, baseUrl: string): ReturnType<typ
 }
 
 interface Options {
+  readonly speed: ServerSpeed;
   readonly iterations: number;
   readonly lanes: number;
   readonly asynchronous: boolean;
 }
 
-/** Runs `options.iterations` iterations of a size against a server of its own. */
-async function measure(size: Size, options: Options): Promise<Run> {
+/** Runs iterations of a size against a server of its own. */
+async function measure(size: Size, options: Options): Promise<Measured[]> {
   const root = mkdtempSync(join(tmpdir(), "spade-throughput-"));
-  const server = spawn(process.execPath, [join(import.meta.dirname, "throughput-server.ts"), JSON.stringify(speed)], { stdio: ["pipe", "pipe", "inherit"] });
+  const server = spawn(process.execPath, [join(import.meta.dirname, "throughput-server.ts"), JSON.stringify(options.speed)], { stdio: ["pipe", "pipe", "inherit"] });
   try {
     const [baseUrl] = (await once(createInterface({ input: server.stdout }), "line")) as [string];
-    const loaded = configOf(size, options, baseUrl);
-    const moments: { readonly at: number; readonly cpuMs: number; readonly rssBytes: number }[] = [];
-    const note = (): void => {
-      const { user, system } = process.cpuUsage();
-      globalThis.gc?.();
-      moments.push({ at: performance.now(), cpuMs: (user + system) / 1000, rssBytes: process.memoryUsage.rss() });
-    };
     const directory = join(root, "run");
-    const cost = await costOf([], () =>
-      createRun({
-        directory,
-        name: "throughput",
-        loaded,
-        programVersion: "bench",
-        provenance: {},
-        readVariable: () => undefined,
-        // The first checkpoint ends iteration 0, and each iteration's event itself.
-        listener: (event) => {
-          if (event.kind === "iteration" || (event.kind === "stage" && event.iteration === 1 && event.stage === "design" && event.done === 0)) note();
-        },
-      }),
-    );
-    const store = RunStore.openReadOnly(directory);
-    const iterations = moments.slice(1).map((moment, i): Measured => {
-      const before = moments[i] ?? moment;
-      return { episodes: [...store.rows("episodes", { iteration: i + 1 })].length, iteration: i + 1, ...modelBound(store, i + 1), wallMs: moment.at - before.at, ownCpuMs: moment.cpuMs - before.cpuMs, rssBytes: moment.rssBytes };
+    const moments: Moment[] = [];
+    await createRun({
+      directory,
+      name: "throughput",
+      loaded: configOf(size, options, baseUrl),
+      programVersion: "bench",
+      provenance: {},
+      readVariable: () => undefined,
+      listener: (event) => {
+        if (event.kind === "iteration" || (event.kind === "stage" && event.iteration === 1 && event.stage === "design" && event.done === 0)) moments.push(momentOf(server.pid ?? 0));
+      },
     });
+    const store = RunStore.openReadOnly(directory);
+    const measured = moments.slice(1).map((moment, i) => ({ ...modelBound(store, i + 1, options.speed), ...difference(moments[i] ?? moment, moment), iteration: i + 1 }));
     store.close();
-    return { iterations, cpuMs: cost.cpuMs, wallMs: cost.wallMs, rssBytes: moments[0]?.rssBytes ?? NaN };
+    return measured;
   } finally {
     server.stdin.end();
     await once(server, "close");
@@ -113,12 +101,28 @@ async function measure(size: Size, options: Options): Promise<Run> {
   }
 }
 
+function momentOf(server: number): Moment {
+  const { user, system } = process.cpuUsage();
+  const ownCpuMs = (user + system) / 1000;
+  return { at: performance.now(), ownCpuMs, sandboxCpuMs: cpuMsOf([process.pid]) - cpuMsOf([server]) - ownCpuMs, starvedMs: starvedMs(), rssBytes: process.memoryUsage.rss() };
+}
+
+function difference(before: Moment, after: Moment): Omit<Moment, "at"> & { readonly wallMs: number } {
+  return {
+    wallMs: after.at - before.at,
+    ownCpuMs: after.ownCpuMs - before.ownCpuMs,
+    sandboxCpuMs: after.sandboxCpuMs - before.sandboxCpuMs,
+    starvedMs: after.starvedMs - before.starvedMs,
+    rssBytes: after.rssBytes,
+  };
+}
+
 /**
  * What an iteration would take if everything but the server took no time: the weights are published; the longest chain of samples of
  * which each needs the one before (candidate, hint, the turns of one episode), all chains side by side; the update; the save. Read from the
  * recorded tokens.
  */
-function modelBound(store: RunStore, iteration: number): { readonly samples: number; readonly modelBoundMs: number } {
+function modelBound(store: RunStore, iteration: number, speed: ServerSpeed): Pick<Measured, "episodes" | "samples" | "modelBoundMs"> {
   const spent = new Map<string, number>();
   let samples = 0;
   for (const { owner, ownerId, kind, tokens } of store.rows("segments", { iteration })) {
@@ -134,10 +138,10 @@ function modelBound(store: RunStore, iteration: number): { readonly samples: num
   const updatesIn = (which: number): number => [...store.rows("updates", { iteration: which })].length;
   const publishMs = iteration === 1 || updatesIn(iteration - 1) > 0 ? speed.publishMs : 0;
   const updateMs = updatesIn(iteration) * (speed.passMs + minibatches * (speed.passMs + speed.optimiserStepMs));
-  return { samples, modelBoundMs: publishMs + Math.max(0, ...designing.values(), ...chains) + updateMs + speed.saveMs };
+  return { episodes: chains.length, samples, modelBoundMs: publishMs + Math.max(0, ...designing.values(), ...chains) + updateMs + speed.saveMs };
 }
 
-const usage = "node bench/main.ts throughput [--episodes 8,64,512] [--iterations 3] [--lanes 2] [--asynchronous] [--json]";
+const usage = "node bench/main.ts throughput [--episodes 8,64,512] [--iterations 3] [--lanes 2] [--slower 1] [--asynchronous] [--json]";
 
 /** Measures and prints. */
 export async function run(words: readonly string[]): Promise<void> {
@@ -147,31 +151,35 @@ export async function run(words: readonly string[]): Promise<void> {
       episodes: { type: "string", default: sizes.map(episodesOf).join() },
       iterations: { type: "string", default: "3" },
       lanes: { type: "string", default: "2" },
+      /** Factor on all times of the server. */
+      slower: { type: "string", default: "1" },
       asynchronous: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
   });
   const chosen = values.episodes.split(",").map((text) => sizes.find((size) => episodesOf(size) === Number(text)));
-  const options: Options = { iterations: Number(values.iterations), lanes: Number(values.lanes), asynchronous: values.asynchronous };
-  if (values.help || chosen.includes(undefined) || !(options.iterations >= 1) || !(options.lanes >= 1)) {
+  const slower = Number(values.slower);
+  const speed: ServerSpeed = { tokensPerSecond: fast.tokensPerSecond / slower, prefillMs: fast.prefillMs * slower, passMs: fast.passMs * slower, optimiserStepMs: fast.optimiserStepMs * slower, publishMs: fast.publishMs * slower, saveMs: fast.saveMs * slower };
+  const options: Options = { speed, iterations: Number(values.iterations), lanes: Number(values.lanes), asynchronous: values.asynchronous };
+  if (values.help || chosen.includes(undefined) || !(options.iterations >= 1) || !(options.lanes >= 1) || !(slower > 0)) {
     console.log(`Usage: ${usage}\nSizes: ${sizes.map(episodesOf).join(", ")} episodes at once.`);
     process.exitCode = values.help ? 0 : 2;
     return;
   }
-  const runs: Run[] = [];
-  for (const size of chosen) if (size !== undefined) runs.push(await measure(size, options));
-  console.log(values.json ? JSON.stringify({ speed, options, runs }) : describe(runs));
+  const measured: Measured[] = [];
+  for (const size of chosen) if (size !== undefined) measured.push(...(await measure(size, options)));
+  console.log(values.json ? JSON.stringify({ options, measured }) : describe(measured, options));
 }
 
-function describe(runs: readonly Run[]): string {
+function describe(measured: readonly Measured[], { speed, asynchronous }: Options): string {
   const seconds = (ms: number): string => (ms / 1000).toFixed(2);
-  const row = ({ episodes, iteration, samples, modelBoundMs, wallMs, ownCpuMs, rssBytes }: Measured): string =>
-    `| ${episodes} | ${iteration} | ${samples} | ${seconds(modelBoundMs)} | ${seconds(wallMs)} | ${(wallMs / modelBoundMs).toFixed(3)} | ${seconds(ownCpuMs)} (${((100 * ownCpuMs) / wallMs).toFixed(0)} %) | ${(rssBytes / 2 ** 20).toFixed(0)} |`;
+  const row = ({ episodes, iteration, samples, modelBoundMs, wallMs, ownCpuMs, sandboxCpuMs, rssBytes, ...rest }: Measured): string =>
+    `| ${episodes} | ${iteration} | ${samples} | ${seconds(modelBoundMs)} | ${seconds(wallMs)} | ${(wallMs / modelBoundMs).toFixed(3)} | ${seconds(ownCpuMs)} | ${seconds(sandboxCpuMs)} | ${seconds(rest.starvedMs)} | ${(rssBytes / 2 ** 20).toFixed(0)} |`;
   return [
-    `Server: ${speed.prefillMs} ms before the first token, then ${speed.tokensPerSecond} tokens/s of each sample; a pass ${speed.passMs} ms, an optimiser step ${speed.optimiserStepMs} ms, publishing ${speed.publishMs} ms, saving ${speed.saveMs} ms.`,
-    "| episodes | iteration | samples | model-bound s | wall s | ratio | own CPU s (of wall) | RSS MiB |",
-    "|---|---|---|---|---|---|---|---|",
-    ...runs.flatMap(({ iterations }) => iterations.map(row)),
+    `Server: ${speed.prefillMs} ms before the first token, then ${speed.tokensPerSecond} tokens/s of each sample; a pass ${speed.passMs} ms, an optimiser step ${speed.optimiserStepMs} ms, publishing ${speed.publishMs} ms, saving ${speed.saveMs} ms.${asynchronous ? " Asynchronous: an iteration's wall time begins at the end of the one before." : ""}`,
+    "| episodes | iteration | samples | model-bound s | wall s | ratio | own CPU s | sandbox CPU s | starved s | RSS MiB |",
+    "|---|---|---|---|---|---|---|---|---|---|",
+    ...measured.map(row),
   ].join("\n");
 }

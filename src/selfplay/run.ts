@@ -13,11 +13,12 @@ import { assemble } from "./assemble.ts";
 import { type Dependencies, stageReporter } from "./dependencies.ts";
 import { evaluateSuites } from "./evaluation.ts";
 import type { Listener } from "./events.ts";
-import { creditIteration, sampleIteration, updatePolicy } from "./iteration.ts";
+import { creditIteration, updatePolicy } from "./iteration.ts";
 import { preparePool } from "./pool.ts";
 import { recordEnd } from "./record.ts";
+import { SamplingAhead } from "./sampling-ahead.ts";
 import { initialState, type LoopState } from "./state.ts";
-import type { Beginning, SampledWindow } from "./window.ts";
+import type { Beginning } from "./window.ts";
 
 export interface RunResult {
   readonly directory: string;
@@ -80,39 +81,6 @@ async function loop(deps: Dependencies, begin: { readonly from: number; readonly
   await using sampler = new SamplingAhead(deps);
   for (let iteration = Math.max(1, begin.from); iteration <= config.run.iterations; iteration++) state = await commitIteration({ iteration, state, uncommitted: [] }, sampler, deps);
   return finish(store, { iterations: config.run.iterations, seconds: (clock() - start) / 1000, listener });
-}
-
-/** Samples iterations; with `update.asynchronous` each may be begun while the one before is updated and committed. */
-class SamplingAhead implements AsyncDisposable {
-  readonly #deps: Dependencies;
-  readonly #stop = new AbortController();
-  #ahead: { readonly iteration: number; readonly sampled: Promise<SampledWindow> } | undefined;
-
-  constructor(deps: Dependencies) {
-    this.#deps = deps;
-  }
-
-  /** Begins to sample an iteration, if the configuration has it and lets it be sampled ahead. */
-  begin(beginning: Beginning): void {
-    const { run, update } = this.#deps.config;
-    if (!update.asynchronous || beginning.iteration > run.iterations) return;
-    const sampled = sampleIteration(beginning, this.#deps, this.#stop.signal);
-    // Until the iteration's turn comes nobody waits for it, and a failure is met then.
-    sampled.catch(() => undefined);
-    this.#ahead = { iteration: beginning.iteration, sampled };
-  }
-
-  /** The samples of an iteration, begun now if they were not before. */
-  sample(beginning: Beginning): Promise<SampledWindow> {
-    const { sampled } = this.#ahead?.iteration === beginning.iteration ? this.#ahead : { sampled: sampleIteration(beginning, this.#deps) };
-    this.#ahead = undefined;
-    return sampled;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort(new SpadeError("policy.aborted", "Sampling was given up because the iteration before it failed."));
-    await this.#ahead?.sampled.catch(() => undefined);
-  }
 }
 
 function finish(store: RunStore, { listener, ...end }: { readonly iterations: number; readonly seconds: number; readonly listener: Listener }): RunResult {
