@@ -50,8 +50,8 @@ export function creditIteration({ iteration, state: before }: Beginning, sampled
 function player(iteration: number, tasks: SamplingTasks, deps: Dependencies): WindowSampling["play"] {
   const { config, policy, sandbox, renderer } = deps;
   const { seedsPerEnvironment, playsPerSeed, hintPlaysPerSeed, sampling, maxTurns } = config.play;
-  const report = stageReporter(deps, iteration, "play");
-  const progress = new Progress(({ episodesDone, episodes, tokens }) => report({ done: episodesDone, total: episodes, tokens }));
+  let report: ReturnType<typeof stageReporter> | undefined;
+  const progress = new Progress(({ episodesDone, episodes, tokens }) => (report ??= stageReporter(deps, iteration, "play"))({ done: episodesDone, total: episodes, tokens }));
   const shared = { sampling, dialogue: dialogueOf(renderer, config), policy, sandbox, runSeed: config.run.seed, iteration, tasks, progress };
   return ({ environment, origin, generation }, rank) => {
     const played = {
