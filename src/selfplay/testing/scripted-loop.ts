@@ -73,12 +73,14 @@ export const written = (source: string): string => `Here it is.\n${fence(source)
 
 export interface ScriptedLoopOptions {
   readonly renderer?: Renderer;
-  /** Makes the policy a concurrent one, which answers a request when this is done. */
+  /** A request is answered when this is done. Default: at once. */
   readonly delay?: (request: SampleRequest) => Promise<void>;
+  /** Whether the policy is a concurrent one. Default: if there is a delay. */
+  readonly concurrent?: boolean;
 }
 
 /** Sets up a run in a directory of its own, with iteration 0 committed. */
-export async function scriptedLoop(sandbox: Sandbox, script: Script, changes: object = {}, { renderer = embeddedRenderer(byteTokenizer), delay }: ScriptedLoopOptions = {}): Promise<ScriptedLoop> {
+export async function scriptedLoop(sandbox: Sandbox, script: Script, changes: object = {}, { renderer = embeddedRenderer(byteTokenizer), delay, concurrent = delay !== undefined }: ScriptedLoopOptions = {}): Promise<ScriptedLoop> {
   const root = mkdtempSync(join(tmpdir(), "spade-loop-"));
   writeFileSync(join(root, "corpus.jsonl"), `${JSON.stringify({ text: bakeryDocument })}\n`);
   const { config, digest } = loadConfig("smoke", { play: { contextLength: 4096, sampling: { maxTokens: 200 } }, ...changes });
@@ -90,7 +92,7 @@ export async function scriptedLoop(sandbox: Sandbox, script: Script, changes: ob
   const scripted = scriptedPolicy({ tokenizer: byteTokenizer, contextLength: 16_384, respond: (prompt) => voice(script, prompt)(prompt, iteration) });
   const policy: Policy = {
     contextLength: scripted.contextLength,
-    concurrent: delay !== undefined,
+    concurrent,
     sample: async (asked) => {
       requests.push(...asked);
       if (delay !== undefined) await Promise.all(asked.map(delay));
