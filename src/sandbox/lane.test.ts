@@ -66,6 +66,19 @@ test("one long batch gives way to others after each slice", async () => {
   expect(log).toEqual(["healthy", "batch"]);
 });
 
+test("the calls of an urgent program go before those of all others in its lane", async () => {
+  sandbox = await openTestSandbox({ wallMsPerCall: 60_000 });
+  const [urgent, ...others] = [valueOf(await sandbox.open({ language: "python", source: healthySource }, { lane: 0, urgent: true })), ...(await Promise.all([1, 2, 3].map(() => openProgram(sandbox as ObservedSandbox, slowSource, 0))))];
+  const log: string[] = [];
+  const batches = others.map(async (handle) => {
+    const ids = (await handle.create(Array.from({ length: 18 }, (_, i) => i))).map((result) => valueOf(result).instance);
+    await handle.step(ids.map((instance) => ({ instance, action: "slow" })));
+    log.push("batch");
+  });
+  await Promise.all([episode(urgent, 1, log), ...batches]);
+  expect(log).toEqual(["healthy", "batch", "batch", "batch"]);
+});
+
 test("calls are answered by their deadline: waiting and the start of a child count", async () => {
   sandbox = await openTestSandbox({ wallMsPerCall: 3000, fuelPerCall: 10 ** 9 });
   const [busy, other] = [await openProgram(sandbox, slowSource, 0), await openProgram(sandbox, healthySource, 0)];

@@ -1,3 +1,4 @@
+import { setImmediate as afterOthers } from "node:timers/promises";
 import { monotonicClock } from "../core/clock.ts";
 import { SpadeError } from "../core/errors.ts";
 import { Child, ChildDeath } from "./child-process.ts";
@@ -10,6 +11,8 @@ import type { BubblewrapState } from "./second-layer.ts";
 /** A program as its lane sees it. */
 export interface Tenant {
   readonly key: number;
+  /** Goes before those that are not. */
+  readonly isUrgent: boolean;
   /** Whether anything is left to do. */
   readonly hasWork: boolean;
   /** Does one request's worth of work. Never rejects: errors go to whoever waits for the work. */
@@ -28,8 +31,8 @@ export interface LaneStatistics {
 
 /**
  * One child at a time, restarted when it is needed and not there. Programs with work take turns: each is served for a slice of
- * time (switching programs costs more than a step), and then the next that waits. A turn ends at the latest with the call that
- * runs when the slice is over.
+ * time (switching programs costs more than a step), and then the next that waits, urgent ones first. A turn ends at the latest with the
+ * call that runs when the slice is over.
  */
 export class Lane {
   readonly index: number;
@@ -112,14 +115,17 @@ export class Lane {
     let since = 0;
     for (;;) {
       const isOver = monotonicClock() - since > sliceMs;
-      const [first] = this.ready;
-      const tenant: Tenant | undefined = last !== undefined && !isOver && this.ready.has(last) ? last : first;
+      const first = this.ready.values().find(({ isUrgent }) => isUrgent) ?? this.ready.values().next().value;
+      const goesOn: boolean = last !== undefined && !isOver && this.ready.has(last) && (last.isUrgent || first?.isUrgent !== true);
+      const tenant: Tenant | undefined = goesOn ? last : first;
       if (tenant === undefined) break;
       if (tenant !== last || isOver) since = monotonicClock();
       last = tenant;
       await tenant.serve();
       // To the end of the order, behind those that have begun to wait meanwhile; unless it went to another lane.
       if (this.ready.delete(tenant) && tenant.hasWork) this.ready.add(tenant);
+      // Whoever waited for an urgent program may ask it for more, before another one is put in its place.
+      if (tenant.isUrgent) await afterOthers();
     }
     this.serving = undefined;
   }

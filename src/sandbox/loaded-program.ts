@@ -22,6 +22,7 @@ export interface LoadedProgramOptions {
   readonly key: number;
   readonly program: Program;
   readonly lane: Lane;
+  readonly isUrgent: boolean;
   /** Where the program goes when a call of it has made others wait. */
   readonly slowLane: Lane;
   readonly limits: Limits;
@@ -33,6 +34,7 @@ export interface LoadedProgramOptions {
 export class LoadedProgram implements ProgramHandle, Tenant {
   readonly key: number;
   readonly lane: number;
+  readonly isUrgent: boolean;
   private readonly options: LoadedProgramOptions;
   private readonly limits: Limits;
   private holder: Lane;
@@ -53,6 +55,7 @@ export class LoadedProgram implements ProgramHandle, Tenant {
     this.key = options.key;
     this.holder = options.lane;
     this.lane = options.lane.index;
+    this.isUrgent = options.isUrgent;
     this.limits = options.limits;
     const { source } = options.program;
     if (Buffer.byteLength(source) > maxProgramBytes) {

@@ -13,6 +13,7 @@ import { rejectingGate } from "../gates/record.ts";
 import type { Sample } from "../policy/policy.ts";
 import type { Ask, Rank } from "../policy/sampling-tasks.ts";
 import type { StoredEnvironment } from "../report/run-rows.ts";
+import { urgently } from "../sandbox/sandbox.ts";
 import { type Dependencies, stageReporter } from "./dependencies.ts";
 
 /** One candidate: what the designer wrote for a task and what the gates said. */
@@ -119,7 +120,8 @@ async function sampleDesign({ task, attempt, rejection }: Attempt, { ask, design
 
 async function judge({ id, response, task }: Draft, { lanes, archive, reports }: Designing, { sandbox, gates, config, clock }: Dependencies): Promise<Admission> {
   const candidate = { id, text: response, extraction: extractProgram(response), document: task.documentText };
-  const admission = await lanes.run((lane) => admit(candidate, { sandbox, config: gates, archive, seed: config.run.seed, clock, lane }));
+  // Whoever is played already has time: the last design is what an iteration waits for. Nor may play use up a gate's time.
+  const admission = await lanes.run((lane) => admit(candidate, { sandbox: urgently(sandbox), config: gates, archive, seed: config.run.seed, clock, lane }));
   reports.gates();
   return admission;
 }
@@ -136,7 +138,7 @@ export async function writeHint(design: Design, { ask, designing, rank }: Call, 
 
 function judgeDesignHint(text: string, { id, admission: { program, solutions } }: Design, { gates, sandbox, clock, config }: Dependencies): Promise<HintVerdict> {
   invariant(program !== undefined, "an admitted design has a program");
-  return judgeHint(text, { sandbox, config: gates, program, solutions, seed: deriveSeed(config.run.seed, id, "hint-play"), clock });
+  return judgeHint(text, { sandbox: urgently(sandbox), config: gates, program, solutions, seed: deriveSeed(config.run.seed, id, "hint-play"), clock });
 }
 
 /** Tokens that the designer sampled for a candidate. */
