@@ -74,7 +74,8 @@ function speeds(
     episodeTokensPerSecond: over(sampled("episode"), seconds("playMs")),
     trainedTokensPerSecond: over(rowTokens, seconds("updateMs")),
     gateSecondsPerCandidate: candidates === 0 ? undefined : seconds("gatesMs", "mutantsMs") / candidates,
-    otherSecondsPerIteration: (seconds("totalMs") - seconds("designMs", "hintsMs", "gatesMs", "mutantsMs", "playMs", "updateMs", "evaluateMs")) / timings.length,
+    // Stages overlap where the policy is a concurrent one.
+    otherSecondsPerIteration: Math.max(0, seconds("totalMs") - seconds("designMs", "hintsMs", "gatesMs", "mutantsMs", "playMs", "updateMs", "evaluateMs")) / timings.length,
   };
 }
 

@@ -9,6 +9,7 @@ export interface Judged {
   readonly rejected: readonly string[];
 }
 
+/** Of an iteration that judged no new program, or is committed. */
 export const nothingJudged: Judged = { admitted: [], rejected: [] };
 
 /** What an iteration begins from. */

@@ -140,7 +140,7 @@ async function sampleDesign({ task, attempt, rejection }: Attempt, call: Call, {
   return { id: `${task.id}.${attempt}`, task, attempt, extraction: extractProgram(spokenPart(said.response)), ...said };
 }
 
-interface Said extends Pick<Design, "response" | "trajectory" | "tokens"> {}
+type Said = Pick<Design, "response" | "trajectory" | "tokens">;
 
 /** One call. */
 async function say({ policy, renderer }: Designer, { prompt, sampling, seed }: { readonly prompt: Prompt; readonly sampling: Sampling; readonly seed: number }, { ask, rank }: Call): Promise<Said> {

@@ -1,13 +1,12 @@
-import type { Program } from "../core/environment.ts";
-import { noDocument } from "../core/environment.ts";
+import { noDocument, type Program } from "../core/environment.ts";
 import { invariant, SpadeError } from "../core/errors.ts";
 import { deriveSeed, Rng } from "../core/seed.ts";
 import { atDifficulty, declaredDifficulty, firstRange } from "../curriculum/difficulty.ts";
+import { SamplingTasks } from "../policy/sampling-tasks.ts";
 import { storedEnvironments } from "../report/run-rows.ts";
 import type { IterationWriter } from "../storage/iteration-writer.ts";
 import { type Beginning, knownEnvironments, nothingJudged } from "./beginning.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { SamplingTasks } from "../policy/sampling-tasks.ts";
 import { beginDesigning, isAdmitted, judge } from "./design.ts";
 import { designSet } from "./design-set.ts";
 import { type WindowEnvironment, windowEnvironment } from "./measure.ts";
@@ -48,7 +47,7 @@ function emptyPool(what: string): SpadeError {
   return new SpadeError("gate.emptyPool", `${what} was admitted, so there is no pool to train on. Look at the gates' evidence (spade gate), or use another model or folder.`);
 }
 
-/** Runs the gates on written programs. */
+/** Runs the gates on written programs; `record` appends them to the record. */
 async function judgePrograms(iteration: number, programs: readonly PoolProgram[], deps: Dependencies): Promise<Pick<SampledWindow, "judged" | "record">> {
   const drafts = programs.map(({ id, skill, program }) => ({
     id,

@@ -31,6 +31,7 @@ export interface SampledWindow {
   readonly window: Window;
   /** In the order of the window's environments. */
   readonly episodes: readonly Episode[];
+  /** What was designed, or judged for a pool. */
   readonly judged: Judged;
   /** Trajectories of the window's designs by id, rejected ones included; read only when the designer is paid. */
   readonly trajectories: () => ReadonlyMap<string, TrainableTrajectory>;

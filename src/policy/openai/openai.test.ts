@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { SpadeError } from "../../core/errors.ts";
 import { TabularModel } from "../tinker/testing/served-model.ts";
 import { policyContract, type PolicySubject } from "../testing/contract.ts";
 import type { TextPolicy } from "../policy.ts";
@@ -91,6 +92,17 @@ describe("spending", () => {
     expect(spending.spent).toMatchObject({ replies: 2, outputTokens: 8 });
     await expect(policy.sample([asking("a")])).rejects.toMatchObject({ code: "policy.budget" });
     expect(server.bodies).toHaveLength(2);
+  });
+
+  it.each(["policy.budget", "policy.server"] as const)("when others give up because of %s, finishes what is under way only at a limit of spending", async (code) => {
+    const stop = new AbortController();
+    const reason = new SpadeError(code, "of another request");
+    const { server, policy, spending } = await open({ chat: () => (stop.abort(reason), "four") });
+    const outcome = policy.sample([asking("a")], { signal: stop.signal }).then((samples) => samples.length, () => "given up");
+    expect(await outcome).toBe(code === "policy.budget" ? 1 : "given up");
+    expect(spending.spent.replies).toBe(code === "policy.budget" ? 1 : 0);
+    await expect(policy.sample([asking("a")], { signal: stop.signal })).rejects.toBe(reason);
+    expect(server.bodies).toHaveLength(1);
   });
 
   it("limits tokens without prices, and refuses to guess", async () => {
