@@ -4,7 +4,7 @@ import type { Environment } from "../core/environment.ts";
 import type { Episode } from "../core/episode.ts";
 import type { TrainingRow, UpdateMetrics } from "../policy/policy.ts";
 import { SamplingTasks } from "../policy/sampling-tasks.ts";
-import { playEnvironment, Progress } from "../rollout/play.ts";
+import { type EnvironmentPlay, playEnvironment, Progress } from "../rollout/play.ts";
 import type { IterationWriter } from "../storage/iteration-writer.ts";
 import type { Beginning } from "./beginning.ts";
 import { batchRows, creditRows, type PaidDesign } from "./credit.ts";
@@ -31,7 +31,12 @@ export interface CreditedIteration {
  * updated and committed; `signal` ends it.
  */
 export function sampleIteration(beginning: Beginning, deps: Dependencies, signal?: AbortSignal): Promise<SampledWindow> {
-  return SamplingTasks.during((tasks) => sampleWindow(beginning, { tasks, play: player(beginning.iteration, tasks, deps) }, deps), signal);
+  const progress = playProgress(beginning.iteration, deps);
+  return SamplingTasks.during(async (tasks) => {
+    const sampled = await sampleWindow(beginning, { tasks, play: player(beginning.iteration, { tasks, progress }, deps) }, deps);
+    progress.report();
+    return sampled;
+  }, signal);
 }
 
 /** The second part: appends what was sampled, pays the designer when the window ends, and computes advantages of both roles. */
@@ -47,13 +52,17 @@ export function creditIteration({ iteration, state: before }: Beginning, sampled
   return { state: afterIteration(iteration, before, window, deps.config), window, paid, rows: batchRows(rows) };
 }
 
+/** Tells how far play is; the stage begins when it is first told. */
+function playProgress(iteration: number, deps: Dependencies): Progress {
+  let report: ReturnType<typeof stageReporter> | undefined;
+  return new Progress(({ episodesDone, episodes, tokens }) => (report ??= stageReporter(deps, iteration, "play"))({ done: episodesDone, total: episodes, tokens }));
+}
+
 /** Plays environments: both arms while they are new, the plain arm later and of replayed ones; one list of seeds for both (invariant 5). */
-function player(iteration: number, tasks: SamplingTasks, deps: Dependencies): WindowSampling["play"] {
+function player(iteration: number, during: Pick<EnvironmentPlay, "tasks" | "progress">, deps: Dependencies): WindowSampling["play"] {
   const { config, policy, sandbox, renderer } = deps;
   const { seedsPerEnvironment, playsPerSeed, hintPlaysPerSeed, sampling, maxTurns } = config.play;
-  let report: ReturnType<typeof stageReporter> | undefined;
-  const progress = new Progress(({ episodesDone, episodes, tokens }) => (report ??= stageReporter(deps, iteration, "play"))({ done: episodesDone, total: episodes, tokens }));
-  const shared = { sampling, dialogue: dialogueOf(renderer, config), policy, sandbox, runSeed: config.run.seed, iteration, tasks, progress };
+  const shared = { sampling, dialogue: dialogueOf(renderer, config), policy, sandbox, runSeed: config.run.seed, iteration, ...during };
   return ({ environment, origin, generation }, rank) => {
     const played = {
       environment: { ...(origin === "replayed" ? withoutHint(environment) : environment), maxTurns: Math.min(environment.maxTurns, maxTurns) },
