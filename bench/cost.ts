@@ -19,13 +19,22 @@ export async function costOf<T>(pids: readonly number[], work: () => Promise<T>)
   return { value, wallMs, cpuMs: (own.user + own.system) / 1000 + cpuMsOf(pids) - othersBefore };
 }
 
+/** How long this process's main thread was ready to run and another had the processor; NaN where the platform does not tell. */
+export function starvedMs(): number {
+  try {
+    return Number(readFileSync(`/proc/${process.pid}/task/${process.pid}/schedstat`, "utf8").split(" ")[1]) / 1e6;
+  } catch {
+    return NaN;
+  }
+}
+
 /** One share of a cost. */
 export function share({ wallMs, cpuMs }: Cost, count: number): Cost {
   return { wallMs: wallMs / count, cpuMs: cpuMs / count };
 }
 
-/** Processor time of processes, all their threads and children. */
-function cpuMsOf(pids: readonly number[]): number {
+/** Processor time of processes, all their threads and children; NaN where the platform does not tell. */
+export function cpuMsOf(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => sum + treeMs(pid), 0);
 }
 

@@ -7,6 +7,7 @@ const benchmarks: Readonly<Record<string, { readonly summary: string; readonly l
   null: { summary: "what a hint of no effect earns the designer, under each regret estimate", load: () => import("./null.ts") },
   sandbox: { summary: "time to start, load, step and switch programs in the sandbox", load: () => import("./sandbox.ts") },
   speed: { summary: "the sandbox beside plain CPython that does what the reference does: steps, episode starts, gates, memory", load: () => import("./speed.ts") },
+  throughput: { summary: "wall time of an iteration against what the model server alone needs, at 8, 64 and 512 episodes at once; memory", load: () => import("./throughput.ts") },
   study: { summary: "one table over several runs: first and last fifth, win rates before and after", load: () => import("./study.ts") },
 };
 

@@ -17,11 +17,13 @@ function corpusContradictions({ corpus: { keep } }: Config): readonly Contradict
   return limits.flatMap(([unit, least, most = Infinity]) => (least <= most ? [] : [{ path: `corpus.keep.min${unit}`, message: `is ${least}, above corpus.keep.max${unit} ${most}: no document could be kept` }]));
 }
 
-/** What the losses of Tinker servers lack, and what limits an endpoint cannot keep. */
-function engineContradictions({ policy, designer, advisor, update: { loss } }: Config): readonly Contradiction[] {
+/** What engines lack: a term of the loss, a way to sample during an update, or prices by which a limit could be kept. */
+function engineContradictions({ policy, designer, advisor, update: { loss, asynchronous } }: Config): readonly Contradiction[] {
   const endpoints = [["policy", policy], ["designer.policy", designer.kind === "fixed" ? designer.policy : undefined], ["advisor.policy", advisor?.policy]] as const;
   const unpriced = endpoints.flatMap(([path, endpoint]) => (endpoint?.kind === "openai" && endpoint.limit.cost !== undefined && endpoint.prices === undefined ? [{ path: `${path}.limit.cost`, message: `is ${endpoint.limit.cost}, but nothing says what tokens cost: set ${path}.prices` }] : []));
-  if (policy.kind !== "tinker") return unpriced;
+  if (policy.kind !== "tinker") {
+    return asynchronous ? [...unpriced, { path: "update.asynchronous", message: `is true, but a policy of kind "${policy.kind}" is not sampled while it is updated (the embedded engine does one thing at a time): set it to false` }] : unpriced;
+  }
   const missing = (["klCoefficient", "entropyCoefficient"] as const)
     .filter((name) => loss[name] > 0)
     .map((name) => ({ path: `update.loss.${name}`, message: `is ${loss[name]}, but the losses of Tinker servers have no such term: set it to 0` }));
@@ -38,11 +40,12 @@ function designContradictions({ policy, designer, design, play, update, curricul
     "design.activeSkills",
     `is ${design.activeSkills}, but there are only ${design.skills.length} skills in design.skills`,
   );
-  const oldest = design.regenerateEvery * update.updatesPerIteration - 1;
+  const ahead = Number(update.asynchronous);
+  const oldest = (design.regenerateEvery + ahead) * update.updatesPerIteration - 1;
   unless(
     oldest <= update.maxPolicyLag,
     "update.maxPolicyLag",
-    `is ${update.maxPolicyLag}, but designer rows grow ${oldest} versions old (design.regenerateEvery x update.updatesPerIteration - 1) and would be refused`,
+    `is ${update.maxPolicyLag}, but designer rows grow ${oldest} versions old (${ahead === 0 ? "design.regenerateEvery" : "(design.regenerateEvery + 1, as update.asynchronous is set)"} x update.updatesPerIteration - 1) and would be refused`,
   );
   for (const [path, sampling] of [["design.sampling", design.sampling], ["design.hintSampling", design.hintSampling], ["play.sampling", play.sampling]] as const) {
     // An endpoint's context is its own, where it is known at all.

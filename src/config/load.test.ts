@@ -85,6 +85,7 @@ describe("errors", () => {
     ["more active skills than skills", { design: { activeSkills: 9 } }, "config.invalid", "there are only 6 skills"],
     ["a regret that can never be measured", { play: { seedsPerEnvironment: 1, playsPerSeed: 4, hintPlaysPerSeed: 4 } }, "config.invalid", "needs at least 2 seeds"],
     ["too few episodes for the reward", { play: { hintPlaysPerSeed: 0 } }, "config.invalid", "smaller arm gets only 0"],
+    ["sampling ahead with an engine that does one thing at a time", { update: { asynchronous: true } }, "config.invalid", "one thing at a time"],
     ["a delay that outlives the policy lag", { design: { regenerateEvery: 4 } }, "config.invalid", "grow 3 versions old"],
     ["an audit without an auditor", { gates: { audit: { enabled: true } } }, "config.invalid", "gates.audit.enabled is true, but there is no model to do it"],
     ["a price limit without prices", { policy: { kind: "openai", baseUrl: "http://localhost/v1", model: "m", limit: { cost: 1 } } }, "config.invalid", "policy.limit.cost is 1, but nothing says what tokens cost"],

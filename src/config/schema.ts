@@ -173,6 +173,8 @@ const updateSchema = z.strictObject({
   updatesPerIteration: count.default(1),
   /** A row sampled by an older version than this is refused; must cover the designer's delay. */
   maxPolicyLag: z.int().min(0).default(1),
+  /** Sample the next iteration while this one is updated and committed; its rows are then older by an iteration's updates. Tinker servers only. */
+  asynchronous: z.boolean().default(false),
 });
 
 const curriculumSchema = z.strictObject({

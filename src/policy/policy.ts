@@ -14,6 +14,8 @@ export interface SampleRequest<P extends Prompt = Int32Array> {
   readonly prompt: P;
   readonly sampling: Sampling;
   readonly seed: number;
+  /** Names the conversation that the prompt goes on with, such as an episode: a server of several replicas keeps its prefix cache if all of one go to the same. */
+  readonly session?: string;
 }
 
 export interface Sample {
@@ -25,10 +27,17 @@ export interface Sample {
   readonly policyVersion: number;
 }
 
+export interface SampleOptions {
+  /** Gives up when it aborts, as far as the policy can. */
+  readonly signal?: AbortSignal;
+}
+
 /** A policy that samples. One sample per request, in order; equal requests at one version give equal samples. */
 export interface Policy {
   readonly contextLength: number;
-  sample(requests: readonly SampleRequest[]): Promise<readonly Sample[]>;
+  /** Requests made one by one are served side by side, each as soon as it can; a policy without this is asked in batches (`SamplingTasks`). */
+  readonly concurrent?: boolean;
+  sample(requests: readonly SampleRequest[], options?: SampleOptions): Promise<readonly Sample[]>;
 }
 
 /** What a policy says that gives no token ids. Nothing in it can be trained on. */
@@ -48,7 +57,9 @@ export interface TextSample {
 export interface TextPolicy {
   /** Infinity when it is not known: the server says when a chat is too long. */
   readonly contextLength: number;
-  sample(requests: readonly SampleRequest<readonly ChatMessage[]>[]): Promise<readonly TextSample[]>;
+  /** As of a `Policy`. */
+  readonly concurrent?: boolean;
+  sample(requests: readonly SampleRequest<readonly ChatMessage[]>[], options?: SampleOptions): Promise<readonly TextSample[]>;
 }
 
 /** What a policy of either kind gives. */
@@ -57,7 +68,9 @@ export type AnySample = Sample | TextSample;
 /** A policy of either kind, for those who do not train it. It is asked by the renderer that came with it, so that prompts are of its kind. */
 export interface AnyPolicy {
   readonly contextLength: number;
-  sample(requests: readonly SampleRequest<Prompt>[]): Promise<readonly AnySample[]>;
+  /** As of a `Policy`. */
+  readonly concurrent?: boolean;
+  sample(requests: readonly SampleRequest<Prompt>[], options?: SampleOptions): Promise<readonly AnySample[]>;
 }
 
 /** Loss of one update. */

@@ -11,9 +11,9 @@ test("an action longer than the sandbox takes ends its own episode and no other"
   const cohort = new Cohort(fakeSandbox({ environments: echo }), program, [1, 2, 3]);
   await cohort.start();
   const long = "x".repeat(defaultLimits.maxActionChars + 1);
-  const answers = await cohort.step([{ member: 0, action: "a" }, { member: 1, action: long }, { member: 2, action: "c" }]);
+  const answers = await Promise.all([cohort.step(0, "a"), cohort.step(1, long), cohort.step(2, "c")]);
   expect(answers.map((answer) => (answer.ok ? answer.value.observation : answer.fault))).toEqual(["a", { boundary: "sandbox", code: "sandbox.action-too-large" }, "c"]);
-  expect((await cohort.step([{ member: 2, action: "d" }]))[0]).toMatchObject({ ok: true });
+  expect(await cohort.step(2, "d")).toMatchObject({ ok: true });
   await cohort.close();
 });
 
@@ -24,7 +24,7 @@ test("a turn past its deadline is not tried again", async () => {
   };
   const cohort = new Cohort(fakeSandbox({ environments: echo, onCall }), program, [1]);
   await cohort.start();
-  expect(await cohort.step([{ member: 0, action: "a" }])).toEqual([{ ok: false, fault: { boundary: "sandbox", code: "sandbox.deadline" } }]);
+  expect(await cohort.step(0, "a")).toEqual({ ok: false, fault: { boundary: "sandbox", code: "sandbox.deadline" } });
   expect(steps).toBe(1);
   await cohort.close();
 });

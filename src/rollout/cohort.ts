@@ -1,3 +1,4 @@
+import { setImmediate as afterOthers } from "node:timers/promises";
 import { monotonicClock } from "../core/clock.ts";
 import { SpadeError } from "../core/errors.ts";
 import type { ActionForm, Program } from "../core/environment.ts";
@@ -16,6 +17,11 @@ interface Step {
   readonly action: string;
 }
 
+interface AskedStep extends Step {
+  readonly resolve: (answer: Answer<StepValue>) => void;
+  readonly reject: (error: unknown) => void;
+}
+
 interface Member {
   readonly seed: number;
   readonly actions: string[];
@@ -24,7 +30,7 @@ interface Member {
 }
 
 /**
- * Instances of one program, one per episode, stepped in batches. When the sandbox itself fails (it throws), the program
+ * Instances of one program, one per episode. Steps that are asked for while others are made go together in the next batch. When the sandbox itself fails (it throws), the program
  * is opened again, the living instances are replayed from seed and actions, and the call is made once more; if that
  * fails too, the fault is `sandbox` and voids the episodes concerned.
  */
@@ -32,6 +38,8 @@ export class Cohort {
   private readonly sandbox: Sandbox;
   private readonly program: Program;
   private readonly members: Member[];
+  private readonly asked: AskedStep[] = [];
+  private stepping: Promise<void> | undefined;
   private handle: ProgramHandle | undefined;
   /** What the program takes as an action; known after the start. */
   actionForm: ActionForm = "boxed";
@@ -51,8 +59,29 @@ export class Cohort {
     });
   }
 
-  /** Steps some members, identified by their index in the seeds' order. */
-  async step(calls: readonly Step[]): Promise<Answer<StepValue>[]> {
+  /** Steps a member, identified by its index in the seeds' order; it has no other step under way. */
+  step(member: number, action: string): Promise<Answer<StepValue>> {
+    return new Promise((resolve, reject) => {
+      this.asked.push({ member, action, resolve, reject });
+      this.stepping ??= this.stepAsked();
+    });
+  }
+
+  private async stepAsked(): Promise<void> {
+    while (this.asked.length > 0) {
+      await afterOthers();
+      const batch = this.asked.splice(0);
+      try {
+        const answers = await this.stepAll(batch);
+        batch.forEach(({ resolve }, i) => resolve(answers[i] ?? guestFault(undefined)));
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    this.stepping = undefined;
+  }
+
+  private async stepAll(calls: readonly Step[]): Promise<Answer<StepValue>[]> {
     const long = this.sandbox.limits.maxActionChars;
     const tooLong = calls.filter(({ action }) => action.length > long);
     if (tooLong.length > 0) return this.stepWithout(tooLong, calls);
@@ -73,7 +102,7 @@ export class Cohort {
   /** Steps all but the members whose action is longer than the sandbox takes; only they fail. */
   private async stepWithout(tooLong: readonly Step[], calls: readonly Step[]): Promise<Answer<StepValue>[]> {
     const rest = calls.filter((call) => !tooLong.includes(call));
-    const answers = new Map((await this.step(rest)).map((answer, i) => [rest[i], answer]));
+    const answers = new Map((await this.stepAll(rest)).map((answer, i) => [rest[i], answer]));
     for (const { member } of tooLong) delete this.member(member).instance;
     return calls.map((call) => answers.get(call) ?? { ok: false, fault: { boundary: "sandbox", code: "sandbox.action-too-large" } });
   }

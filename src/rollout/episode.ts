@@ -117,6 +117,7 @@ function requestSample(before: EpisodeState, rendered: AnyRendered): Next {
     prompt,
     sampling: { ...sampling, maxTokens: Math.min(sampling.maxTokens, room) },
     seed: state.spec.sampleSeed(state.turns.length),
+    session: state.spec.id,
   };
   return { kind: "sample", state, request };
 }

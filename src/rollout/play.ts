@@ -1,12 +1,13 @@
-import type { Environment } from "../core/environment.ts";
+import type { Environment, Program } from "../core/environment.ts";
 import { invariant, SpadeError } from "../core/errors.ts";
 import type { Episode } from "../core/episode.ts";
 import type { Arm } from "../core/role.ts";
 import { deriveSeed } from "../core/seed.ts";
 import { sampledCount } from "../policy/either.ts";
 import type { AnyPolicy, Sampling } from "../policy/policy.ts";
+import { type Ask, type Rank, SamplingTasks } from "../policy/sampling-tasks.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { Cohort } from "./cohort.ts";
+import { type Answer, Cohort } from "./cohort.ts";
 import { type Dialogue, type EpisodeSpec, fail, failAtStart, type Next, receiveSample, receiveStep, start } from "./episode.ts";
 
 /** An environment with the one list of seeds that drives both arms (invariant 5). */
@@ -37,67 +38,53 @@ export interface PlayOptions {
 }
 
 /**
- * Plays all episodes of an iteration in lock step: per turn one batch of samples over all of them, in canonical order
- * (environment, arm, seed, play), then one batch of steps per environment. Episodes are returned in that order. Equal
- * options give equal episodes.
+ * Plays all episodes. With a concurrent policy each goes at its own pace; with any other, all wait for the slowest of a turn and are sampled
+ * in one batch. Episodes are returned in canonical order (environment, arm, seed, play). Equal options give equal episodes.
  * @throws `rollout.options` when ids or counts make no sense; whatever the policy throws.
  */
 export async function playEpisodes(options: PlayOptions): Promise<Episode[]> {
-  const cohorts = plan(options);
-  const slots = cohorts.flatMap((cohort) => cohort.slots);
-  const report = progressReporter(slots, options.onProgress);
-  try {
-    await Promise.all(cohorts.map((cohort) => startCohort(cohort, options.dialogue)));
-    report(0);
-    for (;;) {
-      const sampled = await sampleWave(slots, options);
-      if (sampled === undefined) break;
-      await Promise.all(cohorts.map(stepCohort));
-      report(sampled);
-    }
-  } finally {
-    await Promise.all(cohorts.map(({ cohort }) => cohort.close()));
-  }
-  return slots.map(({ next }) => {
-    invariant(next?.kind === "end", "every episode ends");
-    return next.episode;
+  checkOptions(options);
+  const { environments, onProgress } = options;
+  const progress = new Progress(onProgress);
+  return SamplingTasks.during(async (tasks) => {
+    const episodes = (await Promise.all(environments.map((played, i) => playEnvironment(played, { ...options, tasks, progress, rank: [0, i] })))).flat();
+    progress.report();
+    return episodes;
   });
 }
 
-interface Slot {
-  readonly spec: EpisodeSpec;
-  /** Absent before the start. */
-  next?: Next;
+/** How the episodes of one environment are played among other tasks. */
+export interface EnvironmentPlay extends Omit<PlayOptions, "environments" | "onProgress"> {
+  readonly tasks: SamplingTasks;
+  readonly progress: Progress;
+  /** Begins the ranks of the episodes' samples. */
+  readonly rank: Rank;
 }
 
-interface PlannedCohort {
-  readonly cohort: Cohort;
-  readonly slots: readonly Slot[];
-}
-
-/** Episodes in canonical order, split into cohorts of at most `maxInstances`. */
-function plan(options: PlayOptions): PlannedCohort[] {
-  const ids = new Set(options.environments.map(({ environment }) => environment.id));
-  if (ids.size !== options.environments.length) {
-    throw new SpadeError("rollout.options", `${options.environments.length} environments were given but only ${ids.size} distinct ids; give each environment an id of its own.`);
+/** Plays one environment's episodes beside whatever else the tasks do; in canonical order (arm, seed, play). */
+export function playEnvironment(played: PlayedEnvironment, options: EnvironmentPlay): Promise<Episode[]> {
+  const { tasks, sandbox, progress } = options;
+  const specs = specsOf(played, options);
+  progress.begin(specs.length);
+  const cohorts: Promise<Episode[]>[] = [];
+  for (let from = 0; from < specs.length; from += sandbox.limits.maxInstances) {
+    const part = specs.slice(from, from + sandbox.limits.maxInstances);
+    cohorts.push(tasks.flow(() => playCohort(part, { ...options, program: played.environment.program, from })));
   }
-  const { plain, hint } = options.plays;
+  return Promise.all(cohorts).then((episodes) => episodes.flat());
+}
+
+function checkOptions({ environments, plays: { plain, hint } }: PlayOptions): void {
+  const ids = new Set(environments.map(({ environment }) => environment.id));
+  if (ids.size !== environments.length) {
+    throw new SpadeError("rollout.options", `${environments.length} environments were given but only ${ids.size} distinct ids; give each environment an id of its own.`);
+  }
   if (![plain, hint].every((plays) => Number.isInteger(plays) && plays >= 0) || plain + hint === 0) {
     throw new SpadeError("rollout.options", `plays are ${plain} plain and ${hint} with hint; expected whole numbers, at least one of them above 0.`);
   }
-  const width = options.sandbox.limits.maxInstances;
-  return options.environments.flatMap((played) => {
-    const slots = specsOf(played, options).map((spec): Slot => ({ spec }));
-    const cohorts: PlannedCohort[] = [];
-    for (let from = 0; from < slots.length; from += width) {
-      const part = slots.slice(from, from + width);
-      cohorts.push({ cohort: new Cohort(options.sandbox, played.environment.program, part.map((slot) => slot.spec.seed)), slots: part });
-    }
-    return cohorts;
-  });
 }
 
-function specsOf({ environment, seeds }: PlayedEnvironment, options: PlayOptions): EpisodeSpec[] {
+function specsOf({ environment, seeds }: PlayedEnvironment, options: EnvironmentPlay): EpisodeSpec[] {
   const { runSeed, iteration, sampling, policy, plays } = options;
   const { hint, maxTurns } = environment;
   const arms = (["plain", "hint"] as const).filter((arm) => arm === "plain" || hint !== undefined);
@@ -119,57 +106,83 @@ function specsOf({ environment, seeds }: PlayedEnvironment, options: PlayOptions
   );
 }
 
-async function startCohort({ cohort, slots }: PlannedCohort, dialogue: Dialogue): Promise<void> {
-  const answers = await cohort.start();
-  slots.forEach((slot, i) => {
-    const answer = answers[i];
-    invariant(answer !== undefined, "a cohort answers for every member");
-    slot.next = answer.ok
-      ? start(slot.spec, { observation: answer.value, actionForm: cohort.actionForm }, dialogue)
-      : { kind: "end", episode: failAtStart(slot.spec, answer.fault.boundary, answer.fault.code) };
-  });
+/** Episodes of one program in one set of instances; the first has the number `from` within its environment. */
+async function playCohort(specs: readonly EpisodeSpec[], options: EnvironmentPlay & { readonly program: Program; readonly from: number }): Promise<Episode[]> {
+  const { tasks, sandbox, program, from } = options;
+  const cohort = new Cohort(sandbox, program, specs.map(({ seed }) => seed));
+  const started = cohort.start();
+  const episodes = specs.map((spec, member) => tasks.run((ask) => playEpisode(spec, { ...options, ask, cohort, member, started, rank: [...options.rank, from + member] })));
+  // The program stays open until its last episode is over, whatever becomes of the others.
+  await Promise.allSettled(episodes);
+  await cohort.close();
+  return Promise.all(episodes);
 }
 
-/** Samples for every episode that waits for the policy; the number of tokens sampled, undefined when none waits. */
-async function sampleWave(slots: readonly Slot[], options: PlayOptions): Promise<number | undefined> {
-  const waiting: { slot: Slot; next: Next & { kind: "sample" } }[] = [];
-  for (const slot of slots) if (slot.next?.kind === "sample") waiting.push({ slot, next: slot.next });
-  if (waiting.length === 0) return undefined;
-  const requests = waiting.map(({ next }) => next.request);
-  const samples = await options.policy.sample(requests);
-  invariant(samples.length === requests.length, "a policy returns one sample per request");
-  let tokens = 0;
-  waiting.forEach(({ slot, next }, i) => {
-    const sample = samples[i];
-    invariant(sample !== undefined, "a policy returns one sample per request");
-    tokens += sampledCount(sample);
-    slot.next = receiveSample(next.state, sample, options.dialogue);
-  });
-  return tokens;
+interface Seat extends Pick<EnvironmentPlay, "dialogue" | "policy" | "progress" | "rank"> {
+  readonly ask: Ask;
+  readonly cohort: Cohort;
+  /** The episode's index in its cohort. */
+  readonly member: number;
+  readonly started: Promise<readonly Answer<string>[]>;
 }
 
-async function stepCohort({ cohort, slots }: PlannedCohort): Promise<void> {
-  const acting: { slot: Slot; next: Next & { kind: "step" }; member: number }[] = [];
-  slots.forEach((slot, member) => {
-    if (slot.next?.kind === "step") acting.push({ slot, next: slot.next, member });
-  });
-  if (acting.length > 0) {
-    const answers = await cohort.step(acting.map(({ member, next }) => ({ member, action: next.action })));
-    acting.forEach(({ slot, next }, i) => {
-      const answer = answers[i];
-      invariant(answer !== undefined, "a cohort answers every step");
-      slot.next = answer.ok
-        ? receiveStep(next.state, answer.value)
-        : { kind: "end", episode: fail(next.state, answer.fault.boundary, answer.fault.code) };
+async function playEpisode(spec: EpisodeSpec, { ask, policy, cohort, member, started, dialogue, progress, rank }: Seat): Promise<Episode> {
+  const first = (await started)[member];
+  invariant(first !== undefined, "a cohort answers for every member");
+  let next: Next = first.ok
+    ? start(spec, { observation: first.value, actionForm: cohort.actionForm }, dialogue)
+    : { kind: "end", episode: failAtStart(spec, first.fault.boundary, first.fault.code) };
+  while (next.kind !== "end") {
+    if (next.kind === "sample") {
+      const sample = await ask(policy, next.request, rank);
+      progress.sampled(sampledCount(sample));
+      next = receiveSample(next.state, sample, dialogue);
+    } else {
+      const answer = await cohort.step(member, next.action);
+      next = answer.ok ? receiveStep(next.state, answer.value) : { kind: "end", episode: fail(next.state, answer.fault.boundary, answer.fault.code) };
+    }
+  }
+  await cohort.leave([member]);
+  progress.ended();
+  return next.episode;
+}
+
+/** Counts episodes and tokens of a play; tells at most once for all that happens at the same moment. */
+export class Progress {
+  readonly #tell: ((progress: PlayProgress) => void) | undefined;
+  #counts = { episodesDone: 0, episodes: 0, tokens: 0 };
+  #telling = false;
+
+  constructor(tell?: (progress: PlayProgress) => void) {
+    this.#tell = tell;
+  }
+
+  begin(episodes: number): void {
+    this.#counts.episodes += episodes;
+    this.#soon();
+  }
+
+  sampled(tokens: number): void {
+    this.#counts.tokens += tokens;
+    this.#soon();
+  }
+
+  ended(): void {
+    this.#counts.episodesDone += 1;
+    this.#soon();
+  }
+
+  /** Tells where it stands now. */
+  report(): void {
+    this.#telling = false;
+    this.#tell?.({ ...this.#counts });
+  }
+
+  #soon(): void {
+    if (this.#telling) return;
+    this.#telling = true;
+    setImmediate(() => {
+      if (this.#telling) this.report();
     });
   }
-  await cohort.leave(slots.flatMap((slot, member) => (slot.next?.kind === "end" ? [member] : [])));
-}
-
-function progressReporter(slots: readonly Slot[], onProgress: PlayOptions["onProgress"]): (tokens: number) => void {
-  let total = 0;
-  return (tokens) => {
-    total += tokens;
-    onProgress?.({ episodesDone: slots.filter((slot) => slot.next?.kind === "end").length, episodes: slots.length, tokens: total });
-  };
 }

@@ -170,6 +170,22 @@ test("a program keeps its turn while its caller asks again at once", async () =>
   expect(sandbox.statistics()[0]!.switches - before).toBeLessThan(turns / 2);
 });
 
+test("the calls of an urgent program go before those of all others in its lane", async () => {
+  sandbox = await openTestSandbox({ wallMsPerCall: 60_000 });
+  const [urgent, ...others] = [valueOf(await sandbox.open({ language: "python", source: healthySource }, { lane: 0, urgent: true })), ...(await Promise.all([1, 2, 3].map(() => openProgram(sandbox as ObservedSandbox, slowSource, 0))))];
+  const log: string[] = [];
+  const batches = others.map(async (handle) => {
+    const ids = (await handle.create(Array.from({ length: 6 }, (_, i) => i))).map((result) => valueOf(result).instance);
+    await handle.step(ids.map((instance) => ({ instance, action: "slow" })));
+    log.push("batch");
+  });
+  const episodes = async (): Promise<void> => {
+    for (let i = 0; i < 8; i++) await episode(urgent, i, log);
+  };
+  await Promise.all([episodes(), ...batches]);
+  expect(log.slice(0, 8)).toEqual(Array.from({ length: 8 }, () => "healthy"));
+});
+
 test("calls are answered by their deadline: waiting and the start of a child count", async () => {
   sandbox = await openTestSandbox({ wallMsPerCall: 3000, fuelPerCall: 10 ** 9 });
   const [busy, other] = [await openProgram(sandbox, slowSource, 0), await openProgram(sandbox, healthySource, 0)];

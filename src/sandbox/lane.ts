@@ -1,4 +1,4 @@
-import { setImmediate } from "node:timers/promises";
+import { setImmediate as afterOthers } from "node:timers/promises";
 import { monotonicClock } from "../core/clock.ts";
 import { SpadeError } from "../core/errors.ts";
 import { type Child, ChildDeath } from "./child-process.ts";
@@ -8,6 +8,8 @@ import type { Seat, Spare } from "./seat.ts";
 
 /** Something that takes turns in a lane. */
 interface Worker {
+  /** Goes before those that are not. */
+  readonly isUrgent: boolean;
   /** Whether anything is left to do. */
   readonly hasWork: boolean;
   /** Does one request's worth of work. Never rejects: errors go to whoever waits for the work. */
@@ -38,8 +40,8 @@ export interface LaneStatistics {
 
 /**
  * One child at a time, restarted when it is needed and not there. Programs with work take turns: each is served for a slice of
- * time (switching programs costs more than a step), and then the next that waits. A turn ends at the latest with the call that
- * runs when the slice is over, or with that call's patience if others wait: then the call goes on in the turn of the lane of
+ * time (switching programs costs more than a step), and then the next that waits, urgent ones first. A turn ends at the latest with the
+ * call that runs when the slice is over, or with that call's patience if others wait: then the call goes on in the turn of the lane of
  * slow programs, in the child it is in, and this lane goes on in the spare one. So one such call runs at a time.
  */
 export class Lane {
@@ -117,8 +119,9 @@ export class Lane {
     let since = 0;
     for (;;) {
       const isOver = monotonicClock() - since > sliceMs;
-      const [first] = this.ready;
-      const worker: Worker | undefined = last !== undefined && !isOver && this.ready.has(last) ? last : first;
+      const first = this.ready.values().find(({ isUrgent }) => isUrgent) ?? this.ready.values().next().value;
+      const goesOn: boolean = last !== undefined && !isOver && this.ready.has(last) && (last.isUrgent || first?.isUrgent !== true);
+      const worker: Worker | undefined = goesOn ? last : first;
       if (worker === undefined) break;
       if (worker !== last || isOver) since = monotonicClock();
       last = worker;
@@ -127,7 +130,7 @@ export class Lane {
       // To the end of the order, behind those that have begun to wait meanwhile; unless it went to another lane.
       if (this.ready.delete(worker) && worker.hasWork) this.ready.add(worker);
       // Who has the answers may ask again at once; else a program with quick calls would get one of them for each long one of another.
-      else if (this.ready.size > 0) await setImmediate();
+      else if (this.ready.size > 0) await afterOthers();
     }
     this.serving = undefined;
   }
@@ -141,7 +144,7 @@ export class Lane {
     this.onLongCall = (usedMs) => {
       if (isOffered || usedMs < tenant.patienceMs || this.ready.size < 2) return;
       isOffered = true;
-      slow.wake({ hasWork: false, serve: () => (isServed ? Promise.resolve() : this.handOver(tenant, { slow, served, turnIsOver })) });
+      slow.wake({ hasWork: false, isUrgent: tenant.isUrgent, serve: () => (isServed ? Promise.resolve() : this.handOver(tenant, { slow, served, turnIsOver })) });
     };
     const served = tenant.serve().finally(() => (isServed = true));
     await Promise.race([served, takenOver]);

@@ -21,6 +21,7 @@ export interface LoadedProgramOptions {
   readonly key: number;
   readonly program: Program;
   readonly lane: Lane;
+  readonly isUrgent: boolean;
   /** Where the program goes when a call of it was slow. */
   readonly slowLane: Lane;
   readonly limits: Limits;
@@ -33,6 +34,7 @@ export interface LoadedProgramOptions {
 export class LoadedProgram implements ProgramHandle, Tenant {
   readonly key: number;
   readonly lane: number;
+  readonly isUrgent: boolean;
   private readonly options: LoadedProgramOptions;
   private readonly limits: Limits;
   private holder: Lane;
@@ -51,6 +53,7 @@ export class LoadedProgram implements ProgramHandle, Tenant {
     this.options = options;
     this.key = options.key;
     this.lane = options.lane.index;
+    this.isUrgent = options.isUrgent;
     this.limits = options.limits;
     this.pace = new Pace(options.limits, options.known);
     this.holder = this.pace.isSlow ? options.slowLane : options.lane;

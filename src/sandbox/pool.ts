@@ -6,7 +6,7 @@ import { maxKnownPrograms, resolveLimits } from "./limits.ts";
 import { LoadedProgram } from "./loaded-program.ts";
 import { type KnownPace, unknownPace } from "./pace.ts";
 import { Seat, Spare } from "./seat.ts";
-import type { GuestResult, Limits, ProgramHandle, Sandbox } from "./sandbox.ts";
+import type { GuestResult, Limits, OpenOptions, ProgramHandle, Sandbox } from "./sandbox.ts";
 import { type BubblewrapState, type BubblewrapUse, chooseBubblewrap, type Isolation, permissionGaps } from "./second-layer.ts";
 
 export interface SandboxOptions {
@@ -92,14 +92,14 @@ class Pool implements ObservedSandbox {
     return this.all.length;
   }
 
-  async open(program: Program, options: { readonly lane?: number } = {}): Promise<GuestResult<ProgramHandle>> {
+  async open(program: Program, options: OpenOptions = {}): Promise<GuestResult<ProgramHandle>> {
     if (this.isClosed) throw new SpadeError("sandbox.closed", "The sandbox is closed. Open a new one.");
     const lane = options.lane === undefined ? this.leastLoaded() : this.all[options.lane];
     if (lane === undefined) {
       throw new SpadeError("sandbox.lane", `Lane ${String(options.lane)} does not exist; this sandbox has lanes 0 to ${this.all.length - 1}.`);
     }
     const newKey = (): number => ++this.lastKey;
-    return new LoadedProgram({ key: newKey(), program, lane, slowLane: this.slowLane, limits: this.limits, known: this.knownOf(program), newKey }).open();
+    return new LoadedProgram({ key: newKey(), program, lane, isUrgent: options.urgent === true, slowLane: this.slowLane, limits: this.limits, known: this.knownOf(program), newKey }).open();
   }
 
   async close(): Promise<void> {

@@ -148,14 +148,28 @@ export interface ProgramHandle {
   close(): Promise<void>;
 }
 
+/** Options of opening a program. */
+export interface OpenOptions {
+  /** Default: the least loaded one. */
+  readonly lane?: number;
+  /** Its calls go before those of other programs in its lane. Default: false. */
+  readonly urgent?: boolean;
+}
+
 /** Runs hostile programs in killable children. Host misuse throws `sandbox.*`; guest failures are values. */
 export interface Sandbox {
   /** Number of children. */
   readonly lanes: number;
   /** Limits in force. */
   readonly limits: Limits;
-  /** Loads a program into a child: the given lane, else the least loaded one. */
-  open(program: Program, options?: { readonly lane?: number }): Promise<GuestResult<ProgramHandle>>;
+  /** Loads a program into a child. */
+  open(program: Program, options?: OpenOptions): Promise<GuestResult<ProgramHandle>>;
   /** Kills and reaps every child. */
   close(): Promise<void>;
+}
+
+/** The same sandbox, in which every program that is opened is urgent. */
+export function urgently(sandbox: Sandbox): Sandbox {
+  const { lanes, limits } = sandbox;
+  return { lanes, limits, open: (program, options) => sandbox.open(program, { ...options, urgent: true }), close: () => sandbox.close() };
 }

@@ -4,13 +4,15 @@ import { type LoadedConfig, resolveConfig } from "../config/load.ts";
 import { SpadeError } from "../core/errors.ts";
 import type { ReadVariable } from "../http/secret.ts";
 import type { Spent } from "../policy/openai/spending.ts";
+import { SamplingTasks } from "../policy/sampling-tasks.ts";
 import { storedEnvironments } from "../report/run-rows.ts";
 import { RunStore } from "../storage/run-store.ts";
 import { type AssembledDesign, assembleDesign } from "./assemble.ts";
 import { corpusProvenance, refuseOtherCorpus } from "./corpus.ts";
+import { designSet } from "./design-set.ts";
 import type { Listener } from "./events.ts";
+import { recordDesigns } from "./record.ts";
 import { initialState } from "./state.ts";
-import { designSet } from "./window.ts";
 
 interface Surroundings {
   readonly programVersion: string;
@@ -63,8 +65,10 @@ async function designRounds(store: RunStore, { assembled, tasks }: { readonly as
   try {
     for (const [round, count] of rounds.entries()) {
       if (round < from) continue;
+      const toDesign = { iteration: round, prefix: String(round), count, state: { ...initialState, round }, known: storedEnvironments(store) };
+      const set = await SamplingTasks.during((sampling) => designSet(toDesign, sampling, { ...parts, store }));
       const writer = store.beginIteration(round);
-      await designSet({ iteration: round, prefix: String(round), tasks: count }, { ...initialState, round }, { ...parts, store }, writer);
+      recordDesigns(writer, { ...set, kinds: parts.kinds });
       writer.commit({ policyVersion: 0 });
       writePrograms(store, round);
     }

@@ -1,20 +1,23 @@
 import { spokenPart } from "../chat/action.ts";
 import type { Prompt } from "../core/chat.ts";
-import type { DesignTask, Environment, Extraction } from "../core/environment.ts";
+import type { DesignTask, Extraction } from "../core/environment.ts";
 import { invariant } from "../core/errors.ts";
 import { deriveSeed } from "../core/seed.ts";
 import type { TrainableTrajectory } from "../core/trajectory.ts";
 import { extractProgram } from "../designer/extract.ts";
 import type { Rejection } from "../designer/prompts.ts";
-import { admitAll, type Admission } from "../gates/admit.ts";
+import { admit, type Admission } from "../gates/admit.ts";
 import { type HintVerdict, judgeHint } from "../gates/hint.ts";
 import type { ArchivedProgram } from "../gates/novelty.ts";
+import { Lanes } from "../gates/over-lanes.ts";
 import { rejectingGate } from "../gates/record.ts";
 import { promptTokens, saidIn, sampledCount, withPrompt, withSample } from "../policy/either.ts";
 import type { AnySample, Sampling } from "../policy/policy.ts";
-import { storedEnvironments } from "../report/run-rows.ts";
-import type { ProgramFacts } from "../sandbox/sandbox.ts";
+import type { Ask, Rank } from "../policy/sampling-tasks.ts";
+import type { StoredEnvironment } from "../report/run-rows.ts";
+import { urgently } from "../sandbox/sandbox.ts";
 import { type DesignDependencies, type Designer, stageReporter } from "./dependencies.ts";
+import type { Stage } from "./events.ts";
 
 /** One candidate: what the designer wrote for a task and what the gates said. */
 export interface Design {
@@ -31,14 +34,6 @@ export interface Design {
   readonly admission: Admission;
 }
 
-/** An admitted design with its facts, ready to be played. */
-export interface AdmittedDesign {
-  readonly environment: Environment;
-  readonly facts: ProgramFacts;
-  /** Tokens that the designer sampled for it, as far as they are known. */
-  readonly programTokens: number;
-}
-
 /** A hint call: what was written and whether it may be used. */
 export interface HintCall {
   readonly designId: string;
@@ -47,38 +42,71 @@ export interface HintCall {
   readonly verdict: HintVerdict;
 }
 
+/** What the designer's calls of one iteration share. */
+export interface Designing {
+  readonly iteration: number;
+  readonly archive: readonly ArchivedProgram[];
+  /** For the gates, one candidate each. */
+  readonly lanes: Lanes;
+  readonly reports: Readonly<Record<"design" | "gates" | "hints", StageCount>>;
+}
+
+/** Counts the parts of a stage that go on beside those of others; the stage begins with the first of them. */
+interface StageCount {
+  begin(): void;
+  end(tokens?: number): void;
+}
+
+function stageCount(stage: Stage, { iteration, total, deps }: { readonly iteration: number; readonly total: number; readonly deps: DesignDependencies }): StageCount {
+  const counts = { begun: 0, done: 0, tokens: 0 };
+  let report: ReturnType<typeof stageReporter> | undefined;
+  const tell = (): void => (report ??= stageReporter(deps, iteration, stage))({ done: counts.done, total: Math.max(total, counts.begun), tokens: counts.tokens });
+  return {
+    begin: () => {
+      counts.begun += 1;
+      if (report === undefined) tell();
+    },
+    end: (tokens = 0) => {
+      counts.done += 1;
+      counts.tokens += tokens;
+      tell();
+    },
+  };
+}
+
+/** Prepares the designer's calls and the gates for a number of tasks; `archive` as `earlierPrograms` gives it. */
+export function beginDesigning(iteration: number, tasks: number, archive: readonly ArchivedProgram[], deps: DesignDependencies): Designing {
+  const count = (stage: Stage, total: number): StageCount => stageCount(stage, { iteration, total, deps });
+  return { iteration, archive, lanes: new Lanes(deps.sandbox.lanes), reports: { design: count("design", tasks), gates: count("gates", tasks), hints: count("hints", 0) } };
+}
+
+/** Stages of an iteration's requests: a policy that is asked in batches makes those of an earlier one first. */
+export const stages = { design: 0, hint: 1, play: 2 } as const;
+
 /**
- * Samples a candidate for every task, judges it, and tries again where it was rejected, up to `maxAttempts` times.
- * All candidates are returned, in order of attempt and task.
+ * Samples a candidate for a task, judges it, and tries again where it was rejected, up to `maxAttempts` times. All candidates are
+ * returned, in order.
  */
-export async function writeDesigns(iteration: number, tasks: readonly DesignTask[], deps: DesignDependencies): Promise<Design[]> {
-  const { maxAttempts } = deps.config.design;
+export async function writeDesigns(task: DesignTask, index: number, { ask, designing }: { readonly ask: Ask; readonly designing: Designing }, deps: DesignDependencies): Promise<Design[]> {
   const designs: Design[] = [];
-  const archive = earlierPrograms(deps);
-  let pending: readonly Pending[] = tasks.map((task) => ({ task }));
-  for (let attempt = 0; attempt < maxAttempts && pending.length > 0; attempt++) {
-    const round = await judge(iteration, { drafts: await sampleDesigns(iteration, pending, attempt, deps), archive }, deps);
-    designs.push(...round);
-    pending = round.filter((design) => !isAdmitted(design)).map((design) => ({ task: design.task, ...rejectionOf(design) }));
+  for (let attempt = 0; attempt < deps.config.design.maxAttempts; attempt++) {
+    const draft = await sampleDesign({ task, attempt, rejection: rejectionOf(designs.at(-1)) }, { ask, designing, rank: [stages.design, attempt, index] }, deps);
+    const design = { ...draft, admission: await judge(draft, designing, deps) };
+    designs.push(design);
+    if (isAdmitted(design)) break;
   }
   return designs;
 }
 
-/** A task without an admitted design yet, and why its last candidate was refused. */
-interface Pending {
-  readonly task: DesignTask;
-  readonly rejection?: Rejection;
+function rejectionOf(design: Design | undefined): Rejection | undefined {
+  const gate = design === undefined ? undefined : rejectingGate(design.admission.record);
+  return gate === undefined ? undefined : { gate: gate.id, code: gate.code, message: gate.message };
 }
 
-function rejectionOf({ admission }: Design): Pick<Pending, "rejection"> {
-  const gate = rejectingGate(admission.record);
-  return gate === undefined ? {} : { rejection: { gate: gate.id, code: gate.code, message: gate.message } };
-}
-
-/** What gate `novelty` compares with: the environments admitted in committed iterations, so that a resumed run sees the same ones. */
-export function earlierPrograms({ gates, store }: DesignDependencies): ArchivedProgram[] {
+/** What gate `novelty` compares with: the environments admitted in earlier iterations, so that a resumed run sees the same ones. */
+export function earlierPrograms(known: Iterable<StoredEnvironment>, { gates }: Pick<DesignDependencies, "gates">): ArchivedProgram[] {
   if (!gates.novelty.enabled) return [];
-  return [...storedEnvironments(store)].flatMap(({ id, facts }) => (facts.fingerprint === undefined ? [] : [{ id, ...facts.fingerprint }]));
+  return [...known].flatMap(({ environment: { id }, facts }) => (facts.fingerprint === undefined ? [] : [{ id, ...facts.fingerprint }]));
 }
 
 /** Whether all gates passed. */
@@ -89,107 +117,64 @@ export function isAdmitted(design: Design): boolean {
 /** A candidate before the gates. */
 export type Draft = Omit<Design, "admission">;
 
-async function sampleDesigns(iteration: number, pending: readonly Pending[], attempt: number, deps: DesignDependencies): Promise<Draft[]> {
-  const { config, designer } = deps;
-  const { renderer, prompts: { design } } = designer;
-  const report = stageReporter(deps, iteration, "design");
-  report({ done: 0, total: pending.length });
-  const calls = await call(designer, {
-    prompts: pending.map(({ task, rejection }) => renderer.prompt(design(task, config.design.exampleMaxChars, rejection))),
-    sampling: config.design.sampling,
-    seedOf: (i) => deriveSeed(config.run.seed, iteration, pending[i]?.task.id ?? "", "design", attempt),
-  });
-  report({ done: pending.length, total: pending.length, tokens: tokensOf(calls) });
-  return pending.map(({ task }, i) => {
-    const made = calls[i];
-    invariant(made !== undefined, "a policy returns one sample per request");
-    return { id: `${task.id}.${attempt}`, task, attempt, extraction: extractProgram(spokenPart(made.response)), ...made };
-  });
+interface Attempt {
+  readonly task: DesignTask;
+  readonly attempt: number;
+  /** Why the candidate before this one was refused. */
+  readonly rejection: Rejection | undefined;
 }
 
-/** What the designer said in one call. */
+/** How a call of the designer's role is made. */
 interface Call {
-  readonly response: string;
-  /** Empty where the policy gives text only. */
-  readonly trajectory: TrainableTrajectory;
-  /** Tokens that were sampled. */
-  readonly tokens: number;
+  readonly ask: Ask;
+  readonly designing: Designing;
+  readonly rank: Rank;
 }
 
-/** One call of the designer's role per prompt, in order. */
-async function call({ policy, renderer }: Designer, asked: { readonly prompts: readonly Prompt[]; readonly sampling: Sampling; readonly seedOf: (i: number) => number }): Promise<Call[]> {
-  const { prompts, sampling, seedOf } = asked;
-  const samples = await policy.sample(prompts.map((prompt, i) => ({ prompt, sampling: roomFor(sampling, promptTokens(prompt), policy.contextLength), seed: seedOf(i) })));
-  return prompts.map((prompt, i) => {
-    const sample = samples[i];
-    invariant(sample !== undefined, "a policy returns one sample per request");
-    return { response: renderer.text(saidIn(sample)), trajectory: designerRow(prompt, sample), tokens: sampledCount(sample) };
-  });
+async function sampleDesign({ task, attempt, rejection }: Attempt, call: Call, { config, designer }: DesignDependencies): Promise<Draft> {
+  const { iteration, reports } = call.designing;
+  const prompt = designer.renderer.prompt(designer.prompts.design(task, config.design.exampleMaxChars, rejection));
+  reports.design.begin();
+  const said = await say(designer, { prompt, sampling: config.design.sampling, seed: deriveSeed(config.run.seed, iteration, task.id, "design", attempt) }, call);
+  reports.design.end(said.tokens);
+  return { id: `${task.id}.${attempt}`, task, attempt, extraction: extractProgram(spokenPart(said.response)), ...said };
 }
 
-function tokensOf(calls: readonly Call[]): number {
-  return calls.reduce((sum, { tokens }) => sum + tokens, 0);
+interface Said extends Pick<Design, "response" | "trajectory" | "tokens"> {}
+
+/** One call. */
+async function say({ policy, renderer }: Designer, { prompt, sampling, seed }: { readonly prompt: Prompt; readonly sampling: Sampling; readonly seed: number }, { ask, rank }: Call): Promise<Said> {
+  const sample = await ask(policy, { prompt, sampling: roomFor(sampling, promptTokens(prompt), policy.contextLength), seed }, rank);
+  return { response: renderer.text(saidIn(sample)), trajectory: designerRow(prompt, sample), tokens: sampledCount(sample) };
 }
 
-/** Runs the gates on candidates, in order; `archive` is what gate `novelty` compares them with. */
-export async function judge(iteration: number, { drafts, archive }: { readonly drafts: readonly Draft[]; readonly archive: readonly ArchivedProgram[] }, deps: DesignDependencies): Promise<Design[]> {
-  const report = stageReporter(deps, iteration, "gates");
-  report({ done: 0, total: drafts.length });
-  const admissions = await admitAll(
-    drafts.map((draft) => ({ id: draft.id, text: draft.response, extraction: draft.extraction, document: draft.task.documentText })),
-    {
-      sandbox: deps.sandbox,
-      config: deps.gates,
-      archive,
-      seed: deps.config.run.seed,
-      clock: deps.clock,
-      ...(deps.auditor === undefined ? {} : { auditor: deps.auditor }),
-      onDone: (done) => report({ done, total: drafts.length }),
-    },
-  );
-  return drafts.map((draft, i) => {
-    const admission = admissions[i];
-    invariant(admission !== undefined, "the gates judge every candidate");
-    return { ...draft, admission };
-  });
+/** Runs the gates on a candidate. */
+export async function judge({ id, response, extraction, task }: Draft, { lanes, archive, reports }: Designing, deps: DesignDependencies): Promise<Admission> {
+  const { sandbox, gates, config, clock, auditor } = deps;
+  const candidate = { id, text: response, extraction, document: task.documentText };
+  reports.gates.begin();
+  // Whoever is played already has time: the last design is what an iteration waits for. Nor may play use up a gate's time.
+  const options = { sandbox: urgently(sandbox), config: gates, archive, seed: config.run.seed, clock, ...(auditor === undefined ? {} : { auditor }) };
+  const admission = await lanes.run((lane) => admit(candidate, { ...options, lane }));
+  reports.gates.end();
+  return admission;
 }
 
-/** Writes one hint per admitted design in a separate call that sees the source, and judges it. */
-export async function writeHints(iteration: number, designs: readonly Design[], deps: DesignDependencies): Promise<HintCall[]> {
+/** Writes the hint of an admitted design in a separate call that sees the source, and judges it. */
+export async function writeHint(design: Design, call: Call, deps: DesignDependencies): Promise<HintCall> {
   const { config, hinter = deps.designer } = deps;
-  const { renderer, prompts: { hint } } = hinter;
-  const report = stageReporter(deps, iteration, "hints");
-  const calls = await call(hinter, {
-    prompts: designs.map((design) => renderer.prompt(hint(sourceOf(design)))),
-    sampling: config.design.hintSampling,
-    seedOf: (i) => deriveSeed(config.run.seed, iteration, designs[i]?.id ?? "", "hint"),
-  });
-  report({ done: designs.length, total: designs.length, tokens: tokensOf(calls) });
-  return Promise.all(
-    designs.map(async (design, i): Promise<HintCall> => {
-      const made = calls[i];
-      invariant(made !== undefined, "a policy returns one sample per request");
-      const text = spokenPart(made.response).trim();
-      return { designId: design.id, text, trajectory: made.trajectory, verdict: await judgeDesignHint(text, design, deps) };
-    }),
-  );
+  const { iteration, reports } = call.designing;
+  const prompt = hinter.renderer.prompt(hinter.prompts.hint(sourceOf(design)));
+  reports.hints.begin();
+  const { response, trajectory, tokens } = await say(hinter, { prompt, sampling: config.design.hintSampling, seed: deriveSeed(config.run.seed, iteration, design.id, "hint") }, call);
+  reports.hints.end(tokens);
+  const text = spokenPart(response).trim();
+  return { designId: design.id, text, trajectory, verdict: await judgeDesignHint(text, design, deps) };
 }
 
 function judgeDesignHint(text: string, { id, admission: { program, solutions } }: Design, { gates, sandbox, clock, config }: DesignDependencies): Promise<HintVerdict> {
   invariant(program !== undefined, "an admitted design has a program");
-  return judgeHint(text, { sandbox, config: gates, program, solutions, seed: deriveSeed(config.run.seed, id, "hint-play"), clock });
-}
-
-/** The environments of the admitted designs, with the hints that passed. */
-export function admittedEnvironments(designs: readonly Design[], hints: readonly HintCall[]): AdmittedDesign[] {
-  const usable = new Map(hints.filter((hint) => hint.verdict.verdict === "pass").map((hint) => [hint.designId, hint.text]));
-  return designs.filter(isAdmitted).map((design) => {
-    const { program, facts, trivialWinRate, maxTurns } = design.admission;
-    invariant(program !== undefined && facts !== undefined, "an admitted design has a program and its facts");
-    const hint = usable.get(design.id);
-    const { skill, documentId } = design.task;
-    return { environment: { id: design.id, program, skill, documentId, trivialWinRate, maxTurns, ...(hint === undefined ? {} : { hint }) }, facts, programTokens: design.tokens };
-  });
+  return judgeHint(text, { sandbox: urgently(sandbox), config: gates, program, solutions, seed: deriveSeed(config.run.seed, id, "hint-play"), clock });
 }
 
 function sourceOf(design: Design): string {

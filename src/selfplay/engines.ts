@@ -99,6 +99,7 @@ async function openTinker(config: Config, surroundings: EngineSurroundings): Pro
     maxPolicyLag: config.update.maxPolicyLag,
     allowSamplingMismatch: config.allowSamplingMismatch,
     maxConcurrentSamples,
+    sampleDuringUpdates: config.update.asynchronous,
     ...(contextLength === undefined ? {} : { contextLength }),
   });
   const clipping = profile.clipsGradient ? [] : [`Note: a server of the profile ${config.policy.profile} does not clip gradients: update.optimiser.maxGradientNorm has no effect.`];

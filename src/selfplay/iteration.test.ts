@@ -1,12 +1,14 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { embeddedRenderer, type Renderer } from "../chat/renderer.ts";
-import type { TrainingRow } from "../policy/policy.ts";
+import { Rng } from "../core/seed.ts";
+import type { SampleRequest, TrainingRow } from "../policy/policy.ts";
 import { byteTokenizer } from "../policy/testing/byte-tokenizer.ts";
 import { addition, goodPrograms, oneTurn } from "../gates/testing/programs.ts";
 import { readIterationRows } from "../report/run-rows.ts";
 import { openSandbox } from "../sandbox/pool.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { scriptedLoop, type Script, type ScriptedLoop, written } from "./testing/scripted-loop.ts";
+import { scriptedLoop, type Script, type ScriptedLoop, type ScriptedLoopOptions, written } from "./testing/scripted-loop.ts";
 
 let sandbox: Sandbox;
 let loop: ScriptedLoop;
@@ -31,8 +33,8 @@ const script: Script = {
   },
 };
 
-async function start(parts: Partial<Script> = {}, changes: object = {}, renderer?: Renderer): Promise<ScriptedLoop> {
-  loop = await scriptedLoop(sandbox, { ...script, ...parts }, { design: oneSkill, ...changes }, renderer);
+async function start(parts: Partial<Script> = {}, changes: object = {}, options: ScriptedLoopOptions = {}): Promise<ScriptedLoop> {
+  loop = await scriptedLoop(sandbox, { ...script, ...parts }, { design: oneSkill, ...changes }, options);
   return loop;
 }
 
@@ -144,7 +146,7 @@ test("an episode that renders otherwise than it was recorded stops the run befor
   let conversations = 0;
   // A template that is no function of its messages, as one with the time of day would be.
   const drifting: Renderer = { ...honest, begin: (opening) => honest.begin({ ...opening, user: `${opening.user} at ${conversations++}` }) };
-  await start(sums, { play: { contextLength: 4096, sampling: { maxTokens: 200 }, renderCheckShare: 1 } }, drifting);
+  await start(sums, { play: { contextLength: 4096, sampling: { maxTokens: 200 }, renderCheckShare: 1 } }, { renderer: drifting });
   await expect(loop.next()).rejects.toMatchObject({ code: "chat.replay", details: { turn: 0, segment: 0 } });
   expect(loop.trainer.batches).toEqual([]);
 });
@@ -161,4 +163,40 @@ test("full prompts tell a second attempt which gate refused the first, and why; 
   expect(seen[2]).toMatch(/The test "extract" refused .*\(no-block\): The reply holds no python code block/);
   expect(new Set(episodes.map(({ trajectory }) => textOf(trajectory.segments[0]?.tokens ?? new Int32Array()).slice(0, 7)))).toEqual(new Set(["You act"]));
   expect(episodes.some(({ arm }) => arm === "hint")).toBe(true);
+});
+
+describe("a concurrent policy", () => {
+  const mutants = { gates: { mutants: { rate: 1 } }, curriculum: { replays: 1 } };
+  const textOfPrompt = ({ prompt }: SampleRequest): string => textOf(prompt);
+
+  test("gives the record of a policy that is asked in batches, whatever is answered first", async () => {
+    await start(sums, mutants);
+    for (let i = 0; i < 2; i++) await loop.next();
+    const batched = loop.store.digest();
+    expect([...loop.store.rows("events")].map(({ kind }) => kind)).toEqual(expect.arrayContaining(["replayed", "mutant"]));
+    loop.close();
+    const rng = new Rng(3);
+    await start(sums, mutants, { delay: () => sleep(rng.int(0, 12)) });
+    for (let i = 0; i < 2; i++) await loop.next();
+    expect(loop.store.digest()).toBe(batched);
+  });
+
+  test("plays a design while another is still being written", async () => {
+    const slow = Promise.withResolvers<undefined>();
+    let designs = 0;
+    const delay = async (request: SampleRequest): Promise<void> => {
+      if (textOfPrompt(request).includes("designer") && designs++ === 0) await slow.promise;
+      // The slow design is written when an episode of the other one is under way.
+      if (request.session !== undefined) slow.resolve(undefined);
+    };
+    const { episodes } = await (await start(sums, {}, { delay })).next();
+    expect(new Set(episodes.map(({ environmentId }) => environmentId))).toEqual(new Set(["1.0.0", "1.1.0"]));
+    expect(episodes[0]?.environmentId).toBe("1.0.0");
+  });
+
+  test("names the episode in each of its requests, and nothing in the designer's", async () => {
+    const { episodes } = await (await start(sums, {}, { delay: () => Promise.resolve() })).next();
+    expect(new Set(loop.requests.flatMap(({ session }) => session ?? []))).toEqual(new Set(episodes.map(({ id }) => id)));
+    expect(loop.requests.filter((request) => request.session === undefined)).toHaveLength(4);
+  });
 });

@@ -2,9 +2,11 @@ import { checkRendering } from "../chat/render-check.ts";
 import { deriveSeed } from "../core/seed.ts";
 import type { Environment } from "../core/environment.ts";
 import type { Episode } from "../core/episode.ts";
-import type { UpdateMetrics } from "../policy/policy.ts";
-import { playEpisodes } from "../rollout/play.ts";
+import type { TrainingRow, UpdateMetrics } from "../policy/policy.ts";
+import { SamplingTasks } from "../policy/sampling-tasks.ts";
+import { playEnvironment, Progress } from "../rollout/play.ts";
 import type { IterationWriter } from "../storage/iteration-writer.ts";
+import type { Beginning } from "./beginning.ts";
 import { batchRows, creditRows, type PaidDesign } from "./credit.ts";
 import { type Dependencies, dialogueOf, stageReporter } from "./dependencies.ts";
 import { updateOrSave } from "./failed-batch.ts";
@@ -12,54 +14,53 @@ import { observe, type Window } from "./measure.ts";
 import { recordCredit } from "./record.ts";
 import { afterIteration, type LoopState } from "./state.ts";
 import { payDesigns } from "./payment.ts";
-import { openWindow } from "./window.ts";
+import { type SampledWindow, sampleWindow, type WindowSampling } from "./window.ts";
 
-/** What an iteration made, besides the rows it appended. */
-export interface IterationResult {
+/** What was learned from an iteration's episodes before the update; all of it is in the record. */
+export interface CreditedIteration {
   readonly state: LoopState;
   readonly window: Window;
-  readonly episodes: readonly Episode[];
   readonly paid: readonly PaidDesign[];
-  readonly updates: readonly UpdateMetrics[];
+  /** The batch of the update. */
+  readonly rows: readonly TrainingRow[];
 }
 
 /**
- * One iteration (algorithm, section 1): design environments or keep the window's, play both arms on matched seeds, pay
- * the designer when the window ends, update both roles jointly. Appends to `writer`; changes nothing it was given but
- * the trainer's weights.
+ * The first part of an iteration (algorithm, section 1): designs environments or keeps the window's, and plays both arms on matched seeds.
+ * With a concurrent policy no design and no episode waits for another. Writes nothing, so that it may go on while the iteration before is
+ * updated and committed; `signal` ends it.
  */
-export async function runIteration(iteration: number, before: LoopState, deps: Dependencies, writer: IterationWriter): Promise<IterationResult> {
-  const opened = await openWindow(iteration, before, deps, writer);
-  const episodes = await play(iteration, opened.window, deps);
-  writer.addEpisodes(episodes);
-  checkEpisodes(episodes, opened.window, deps);
-  const window = observe(opened.window, episodes);
-  const paid = payDesigns(iteration, window, opened, deps);
-  const rows = creditRows(episodes, deps.config.designer.kind === "trained" ? paid : [], deps.config);
-  recordCredit(writer, paid, rows);
-  const updates = await update(iteration, batchRows(rows), deps);
-  return { state: afterIteration(iteration, before, window, deps.config), window, episodes, paid, updates };
+export function sampleIteration(beginning: Beginning, deps: Dependencies, signal?: AbortSignal): Promise<SampledWindow> {
+  return SamplingTasks.during((tasks) => sampleWindow(beginning, { tasks, play: player(beginning.iteration, tasks, deps) }, deps), signal);
 }
 
-/** Plays the window's environments: both arms while they are new, the plain arm later and of replayed ones; one list of seeds for both (invariant 5). */
-async function play(iteration: number, window: Window, deps: Dependencies): Promise<Episode[]> {
+/** The second part: appends what was sampled, pays the designer when the window ends, and computes advantages of both roles. */
+export function creditIteration({ iteration, state: before }: Beginning, sampled: SampledWindow, deps: Dependencies, writer: IterationWriter): CreditedIteration {
+  const { episodes } = sampled;
+  sampled.record(writer);
+  writer.addEpisodes(episodes);
+  checkEpisodes(episodes, sampled.window, deps);
+  const window = observe(sampled.window, episodes);
+  const paid = payDesigns(iteration, window, sampled, deps);
+  const rows = creditRows(episodes, deps.config.designer.kind === "trained" ? paid : [], deps.config);
+  recordCredit(writer, paid, rows);
+  return { state: afterIteration(iteration, before, window, deps.config), window, paid, rows: batchRows(rows) };
+}
+
+/** Plays environments: both arms while they are new, the plain arm later and of replayed ones; one list of seeds for both (invariant 5). */
+function player(iteration: number, tasks: SamplingTasks, deps: Dependencies): WindowSampling["play"] {
   const { config, policy, sandbox, renderer } = deps;
   const { seedsPerEnvironment, playsPerSeed, hintPlaysPerSeed, sampling, maxTurns } = config.play;
-  const report = stageReporter(deps, iteration, "play");
-  return playEpisodes({
-    environments: window.environments.map(({ environment, origin }) => ({
+  let report: ReturnType<typeof stageReporter> | undefined;
+  const progress = new Progress(({ episodesDone, episodes, tokens }) => (report ??= stageReporter(deps, iteration, "play"))({ done: episodesDone, total: episodes, tokens }));
+  const shared = { sampling, dialogue: dialogueOf(renderer, config), policy, sandbox, runSeed: config.run.seed, iteration, tasks, progress };
+  return ({ environment, origin, generation }, rank) => {
+    const played = {
       environment: { ...(origin === "replayed" ? withoutHint(environment) : environment), maxTurns: Math.min(environment.maxTurns, maxTurns) },
       seeds: Array.from({ length: seedsPerEnvironment }, (_, i) => deriveSeed(config.run.seed, iteration, environment.id, "reset", i)),
-    })),
-    plays: { plain: playsPerSeed, hint: iteration === window.bornAt ? hintPlaysPerSeed : 0 },
-    sampling,
-    dialogue: dialogueOf(renderer, config),
-    policy,
-    sandbox,
-    runSeed: config.run.seed,
-    iteration,
-    onProgress: ({ episodesDone, episodes, tokens }) => report({ done: episodesDone, total: episodes, tokens }),
-  });
+    };
+    return playEnvironment(played, { ...shared, plays: { plain: playsPerSeed, hint: generation === undefined ? hintPlaysPerSeed : 0 }, rank });
+  };
 }
 
 /** Renders a share of the episodes again before they are trained on. @throws chat.replay */
@@ -79,8 +80,8 @@ function withoutHint({ id, program, skill, documentId, trivialWinRate, maxTurns 
   return { id, program, skill, documentId, trivialWinRate, maxTurns };
 }
 
-/** Updates on the rows; none when there is no row with signal. */
-async function update(iteration: number, rows: ReturnType<typeof batchRows>, deps: Dependencies): Promise<UpdateMetrics[]> {
+/** The last part: updates both roles jointly on the rows; not at all when there is no row with signal. */
+export async function updatePolicy(iteration: number, rows: readonly TrainingRow[], deps: Dependencies): Promise<UpdateMetrics[]> {
   const { config, trainer, store } = deps;
   const { updatesPerIteration, loss, optimiser } = config.update;
   const report = stageReporter(deps, iteration, "update");

@@ -4,6 +4,7 @@ import { pairedRegret, type RegretEstimate } from "../credit/regret.ts";
 import { type ArmReturns, collectReturns, type EnvironmentReturns, mergeArms, winRate } from "../credit/returns.ts";
 import { designerReward, type EnvironmentStatistics, type MeasuredReward } from "../credit/reward.ts";
 import type { Config } from "../config/schema.ts";
+import type { StoredEnvironment } from "../report/run-rows.ts";
 
 /** An environment in its window: what was seen of it so far. Plain JSON, part of the curriculum state. */
 export interface WindowEnvironment {
@@ -24,6 +25,12 @@ export interface WindowEnvironment {
   readonly origin: "designed" | "replayed" | "pool";
   /** Of an adaptive pool: the program that it is a variant of, and its difficulty. */
   readonly level?: { readonly of: string; readonly value: number };
+}
+
+/** An environment of the record as the window keeps it. */
+export function windowEnvironment({ environment, facts }: Pick<StoredEnvironment, "environment" | "facts">, origin: WindowEnvironment["origin"]): WindowEnvironment {
+  const { family, skeleton, stateVariables, programTokens } = facts;
+  return { environment, family, skeleton, stateVariables, programTokens, arms: [], timedOut: false, origin };
 }
 
 /** A candidate of the window that the gates rejected. */

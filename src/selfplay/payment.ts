@@ -3,13 +3,13 @@ import type { PaidDesign } from "./credit.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { rewardOf, type Window } from "./measure.ts";
 import { isLastOfWindow } from "./state.ts";
-import type { OpenedWindow } from "./window.ts";
+import type { SampledWindow } from "./window.ts";
 
 /**
  * Pays the designer at the end of the window, so that the win rate is measured over all of it. Designs whose reward could
  * not be measured are not paid; rejected ones only if the configuration gives them a reward.
  */
-export function payDesigns(iteration: number, window: Window, opened: OpenedWindow, { config }: Dependencies): PaidDesign[] {
+export function payDesigns(iteration: number, window: Window, sampled: Pick<SampledWindow, "trajectories">, { config }: Dependencies): PaidDesign[] {
   if (!isLastOfWindow(iteration, window, config)) return [];
   const { invalidReward } = config.design;
   const admitted = window.environments
@@ -18,7 +18,7 @@ export function payDesigns(iteration: number, window: Window, opened: OpenedWind
   const rejected = window.rejected.map((design) => ({ ...design, reward: invalidReward === undefined ? undefined : invalid(invalidReward) }));
   const paid = [...admitted, ...rejected];
   if (paid.length === 0) return [];
-  const trajectories = opened.trajectories();
+  const trajectories = sampled.trajectories();
   return paid.flatMap(({ reward, ...design }) => {
     const trajectory = trajectories.get(design.id);
     return reward === undefined || trajectory === undefined ? [] : [{ ...design, reward, trajectory }];

@@ -1,8 +1,9 @@
 import type { Checkpoint } from "../storage/checkpoints.ts";
 import type { IterationWriter } from "../storage/iteration-writer.ts";
 import { type DesignTask, noDocument, programId } from "../core/environment.ts";
+import { invariant } from "../core/errors.ts";
 import type { UpdateMetrics } from "../policy/policy.ts";
-import type { StoredFacts } from "../report/run-rows.ts";
+import type { StoredEnvironment, StoredFacts } from "../report/run-rows.ts";
 import type { ProgramFacts } from "../sandbox/sandbox.ts";
 import type { CreditedRow, PaidDesign } from "./credit.ts";
 import { type Design, type HintCall, isAdmitted } from "./design.ts";
@@ -48,7 +49,7 @@ function recordDesign(writer: IterationWriter, design: Design, hint: HintCall | 
     trivialWinRate: admission.trivialWinRate,
     maxTurns: admission.maxTurns,
     ...(program === undefined ? {} : { language: program.language, source: program.source, programId: programId(program) }),
-    ...(facts === undefined ? {} : { facts: { ...storedFacts(facts, design.tokens, kinds), ...(admission.fingerprint === undefined ? {} : { fingerprint: admission.fingerprint }) } }),
+    ...(facts === undefined ? {} : { facts: { ...storedFacts(facts, design, kinds) } }),
     ...(hint?.verdict.verdict === "pass" ? { hint: hint.text } : {}),
   });
   writer.add(
@@ -63,11 +64,26 @@ function recordDesign(writer: IterationWriter, design: Design, hint: HintCall | 
   if (hint.verdict.verdict === "reject") writer.addEvent("hint-rejected", { designId: id, text: hint.text, code: hint.verdict.code, message: hint.verdict.message, evidence: hint.verdict.evidence });
 }
 
-/** What is stored of a program besides its source. */
-export function storedFacts(facts: ProgramFacts, programTokens: number, kinds: ProgramKinds): StoredFacts {
-  const novel = kinds.isNovel(facts.skeleton);
-  const { entry, skeleton, stateVariables } = facts;
-  return { entry, skeleton, stateVariables, programTokens, family: kinds.family(facts), ...(novel === undefined ? {} : { novel }) };
+/** What is stored of a design's program besides its source. */
+function storedFacts({ entry, skeleton, shingles, stateVariables }: ProgramFacts, design: Design, kinds: ProgramKinds): StoredFacts {
+  const novel = kinds.isNovel(skeleton);
+  const { fingerprint } = design.admission;
+  return {
+    entry,
+    skeleton,
+    stateVariables,
+    programTokens: design.tokens,
+    family: kinds.family({ skeleton, shingles }),
+    ...(novel === undefined ? {} : { novel }),
+    ...(fingerprint === undefined ? {} : { fingerprint }),
+  };
+}
+
+/** The environment of an admitted design, without a hint. */
+export function admittedProgram(design: Design, { kinds }: { readonly kinds: ProgramKinds }): Pick<StoredEnvironment, "environment" | "facts"> {
+  const { id, task: { skill, documentId }, admission: { program, facts, trivialWinRate, maxTurns } } = design;
+  invariant(program !== undefined && facts !== undefined, "an admitted design has a program and its facts");
+  return { environment: { id, program, skill, documentId, trivialWinRate, maxTurns }, facts: storedFacts(facts, design, kinds) };
 }
 
 /** Appends rewards and advantages of both roles. */

@@ -3,6 +3,7 @@ import { resolveConfig } from "../config/load.ts";
 import { refuseTraining } from "../config/consistency.ts";
 import { SpadeError } from "../core/errors.ts";
 import type { ReadVariable } from "../http/secret.ts";
+import type { UpdateMetrics } from "../policy/policy.ts";
 import { iterationMetrics } from "../report/iteration-metrics.ts";
 import { readIterationRows } from "../report/run-rows.ts";
 import { pruneCheckpoints, saveCheckpoint } from "../storage/checkpoints.ts";
@@ -10,14 +11,16 @@ import type { IterationWriter } from "../storage/iteration-writer.ts";
 import { resumePoint } from "../storage/resume.ts";
 import { RunStore } from "../storage/run-store.ts";
 import { assemble } from "./assemble.ts";
+import { type Beginning, nothingJudged } from "./beginning.ts";
 import { corpusProvenance, refuseOtherCorpus } from "./corpus.ts";
 import { type Dependencies, stageReporter } from "./dependencies.ts";
 import { tasksOf } from "./design-run.ts";
 import { evaluateSuites } from "./evaluation.ts";
 import type { Listener } from "./events.ts";
-import { runIteration } from "./iteration.ts";
+import { creditIteration, updatePolicy } from "./iteration.ts";
 import { preparePool } from "./pool.ts";
 import { recordEnd } from "./record.ts";
+import { SamplingAhead } from "./sampling-ahead.ts";
 import { StageTimes } from "./stage-times.ts";
 import { initialState, type LoopState } from "./state.ts";
 
@@ -75,14 +78,22 @@ async function withStore(store: RunStore, body: () => Promise<RunResult>): Promi
   }
 }
 
+interface TimedDependencies extends Dependencies {
+  readonly times: StageTimes;
+}
+
 /** Runs iterations until the configured number is committed. Iteration 0 measures the untrained policy and trains nothing. */
-async function loop(deps: Dependencies, begin: { readonly from: number; readonly state: LoopState; readonly notes: readonly string[] }): Promise<RunResult> {
-  const { config, listener, clock, store } = deps;
+async function loop(shared: Dependencies, begin: { readonly from: number; readonly state: LoopState; readonly notes: readonly string[] }): Promise<RunResult> {
+  const { config, clock, store } = shared;
   const { directory } = store;
+  const times = new StageTimes();
+  const listener = times.listening(shared.listener);
+  const deps: TimedDependencies = { ...shared, listener, times };
   const start = clock();
   listener({ kind: "start", directory, iterations: config.run.iterations, from: begin.from, configDigest: store.header.configDigest, notes: begin.notes });
-  let state = begin.state;
-  for (let iteration = begin.from; iteration <= config.run.iterations; iteration++) state = await commitIteration(iteration, state, deps);
+  let state = begin.from === 0 ? await commitFirst(begin.state, deps) : begin.state;
+  await using sampler = new SamplingAhead(deps);
+  for (let iteration = Math.max(1, begin.from); iteration <= config.run.iterations; iteration++) state = await commitIteration({ iteration, state, uncommitted: nothingJudged }, sampler, deps);
   return finish(store, { iterations: config.run.iterations, seconds: (clock() - start) / 1000, listener });
 }
 
@@ -92,15 +103,42 @@ function finish(store: RunStore, { listener, ...end }: { readonly iterations: nu
   return result;
 }
 
-/** Runs one iteration and makes it part of the record: rows, checkpoint, and last of all the commit. */
-async function commitIteration(iteration: number, before: LoopState, shared: Dependencies): Promise<LoopState> {
-  const { config, clock, listener, trainer, store } = shared;
-  const stages = new StageTimes();
-  const deps = { ...shared, listener: stages.listening(listener) };
+/** Iteration 0: the untrained policy is evaluated and, in a control run, the pool is made. */
+async function commitFirst(before: LoopState, deps: TimedDependencies): Promise<LoopState> {
+  const start = deps.clock();
+  const writer = deps.store.beginIteration(0);
+  await preparePool(before, deps, writer);
+  await commit({ iteration: 0, state: before, updates: [], start }, deps, writer);
+  return before;
+}
+
+/** Runs one iteration and makes it part of the record; the next one may be sampled from the moment its state is known. */
+async function commitIteration(beginning: Beginning, sampler: SamplingAhead, deps: TimedDependencies): Promise<LoopState> {
+  const { listener, clock, store } = deps;
+  const { iteration } = beginning;
   const start = clock();
+  const sampled = await sampler.sample(beginning);
   const writer = store.beginIteration(iteration);
-  if (iteration === 0) await preparePool(before, deps, writer);
-  const { state, updates } = iteration === 0 ? { state: before, updates: [] } : await runIteration(iteration, before, deps, writer);
+  const { state, rows } = creditIteration(beginning, sampled, deps, writer);
+  sampler.begin({ iteration: iteration + 1, state, uncommitted: sampled.judged });
+  const updates = await updatePolicy(iteration, rows, deps);
+  await commit({ iteration, state, updates, start }, deps, writer);
+  const tokens = updates.reduce((sum, metrics) => sum + metrics.tokens, 0);
+  listener({ kind: "iteration", iteration, metrics: iterationMetrics(readIterationRows(store, iteration)), update: updateNumbers(updates), tokens, seconds: (clock() - start) / 1000 });
+  return state;
+}
+
+interface Learned {
+  readonly iteration: number;
+  readonly state: LoopState;
+  readonly updates: readonly UpdateMetrics[];
+  /** When the iteration began, by the clock. */
+  readonly start: number;
+}
+
+/** Evaluates if it is due, saves the checkpoint, and last of all commits. */
+async function commit({ iteration, state, updates, start }: Learned, deps: TimedDependencies, writer: IterationWriter): Promise<void> {
+  const { config, clock, trainer, store, times } = deps;
   await evaluateIfDue(iteration, deps, writer);
   const report = stageReporter(deps, iteration, "checkpoint");
   report({ done: 0, total: 1 });
@@ -111,14 +149,8 @@ async function commitIteration(iteration: number, before: LoopState, shared: Dep
     write: (directory) => trainer.save(directory),
   });
   recordEnd(writer, updates, state, checkpoint);
-  writer.commit({ policyVersion: trainer.policyVersion, timing: { ...stages.timing(), totalMs: Math.round(clock() - start) } });
+  writer.commit({ policyVersion: trainer.policyVersion, timing: { ...times.take(iteration), totalMs: Math.round(clock() - start) } });
   pruneCheckpoints(store.directory, { keep: config.storage.keepCheckpoints, committed: iteration });
-  if (iteration > 0) {
-    const rows = readIterationRows(store, iteration);
-    const tokens = updates.reduce((sum, metrics) => sum + metrics.tokens, 0);
-    listener({ kind: "iteration", iteration, metrics: iterationMetrics(rows), update: updateNumbers(updates), tokens, seconds: (clock() - start) / 1000 });
-  }
-  return state;
 }
 
 async function evaluateIfDue(iteration: number, deps: Dependencies, writer: IterationWriter): Promise<void> {
@@ -132,7 +164,7 @@ function readState(store: RunStore, iteration: number): LoopState {
   throw new SpadeError("storage.corrupt", `Iteration ${iteration} of ${store.directory} has no state row. Start a new run; nothing was changed.`);
 }
 
-function updateNumbers(updates: readonly { readonly loss: number; readonly gradientNorm: number; readonly clipFraction: number; readonly logprobGap: number; readonly entropy: Readonly<Record<string, number>> }[]): Record<string, number> {
+function updateNumbers(updates: readonly UpdateMetrics[]): Record<string, number> {
   const last = updates.at(-1);
   if (last === undefined) return {};
   const { loss, gradientNorm, clipFraction, logprobGap, entropy } = last;

@@ -45,15 +45,15 @@ interface Started {
 
 const readVariable = (name: string): string | undefined => (name === "TEST_TINKER_KEY" ? "tml-test" : undefined);
 
-function train(name: string, { baseUrl }: ScriptedServer, changes: object = {}): Started {
+function train(name: string, { baseUrl }: ScriptedServer, changes: object = {}, others: Readonly<Record<"run" | "update", object>> = { run: { iterations: 1 }, update: {} }): Started {
   const loaded = loadConfig("smoke", {
     policy: { kind: "tinker", baseUrl, model: baseModel, tokenizer: "models/nano", profile: "hosted", apiKeyEnv: "TEST_TINKER_KEY", ...changes },
-    run: { iterations: 1 },
+    run: others.run,
     design: { tasksPerIteration: 1, activeSkills: 1, sampling: { temperature: 1 }, hintSampling: { maxTokens: 24 } },
     play: { seedsPerEnvironment: 2, playsPerSeed: 4 },
     gates: { grounded: { enabled: false } },
     curriculum: { replays: 0 },
-    update: { loss: { entropyCoefficient: 0 } },
+    update: { ...others.update, loss: { entropyCoefficient: 0 } },
     evaluation: { suites: [] },
   });
   const [directory, events] = [join(root, name), [] as RunEvent[]];
@@ -97,6 +97,31 @@ test("a run trains on a Tinker server, and after a fault in an update ends by --
   expect(faulty.count("optim_step")).toBe(server.count("optim_step"));
 });
 
+test("asynchronous: the next iteration is sampled during an update, from the version before; no update is lost or doubled by a fault and --resume", async () => {
+  const ahead = { run: { iterations: 3 }, update: { asynchronous: true, maxPolicyLag: 1 } };
+  /** Policy version that sampled the first design of each iteration, and the version that its update made. */
+  const versions = (directory: string): unknown => {
+    const store = RunStore.openReadOnly(directory);
+    const sampled = [...store.rows("segments")].filter(({ owner, kind }) => owner === "design" && kind === "sampled").map(({ iteration, policyVersion }) => [iteration, policyVersion]);
+    const made = [...store.rows("updates")].map(({ iteration, policyVersion }) => [iteration, policyVersion]);
+    const lags = [...store.rows("segments")].map(({ iteration, policyVersion = iteration - 1 }) => iteration - 1 - policyVersion);
+    store.close();
+    return { sampled, made, lags: [...new Set(lags)].every((lag) => lag === 0 || lag === 1) };
+  };
+  await using server = await serve();
+  const whole = train("ahead", server, {}, ahead);
+  await whole.result;
+  expect(versions(whole.directory)).toEqual({ sampled: [[1, 0], [2, 0], [3, 1]], made: [[1, 1], [2, 2], [3, 3]], lags: true });
+
+  await using faulty = await serve([{ at: "optim_step", after: server.count("optim_step") / 3, kind: "status", status: 400, body: { detail: "injected" } }]);
+  const failed = train("ahead-faulty", faulty, {}, ahead);
+  await expect(failed.result).rejects.toMatchObject({ code: "policy.request" });
+  await resume(failed.directory);
+  // Iteration 2 is begun again, and then from the weights before it.
+  expect(versions(failed.directory)).toEqual({ sampled: [[1, 0], [2, 1], [3, 1]], made: [[1, 1], [2, 2], [3, 3]], lags: true });
+  expect(faulty.count("optim_step")).toBe(server.count("optim_step"));
+});
+
 test("a key comes from the environment only, and a missing one is named before a run is made", async () => {
   await using server = await serve();
   const { directory, result } = train("key", server, { apiKeyEnv: "NO_SUCH_KEY" });
@@ -112,6 +137,7 @@ test.each<readonly [string, object, string]>([
   ["an entropy term", { update: { loss: { entropyCoefficient: 0.01 } } }, "update.loss.entropyCoefficient"],
   ["a KL term", { update: { loss: { klCoefficient: 0.01 } } }, "update.loss.klCoefficient"],
   ["a temperature that servers do not train", { play: { sampling: { temperature: 0.7 } } }, "temperature 1"],
+  ["rows older than the bound", { update: { asynchronous: true, maxPolicyLag: 0 } }, "designer rows grow 1 versions old"],
   ["threads of another engine", { policy: { threads: 2 } }, "policy.threads"],
 ])("what Tinker servers cannot do is refused when the configuration is read: %s", (_name, changes, says) => {
   const base = { policy: { kind: "tinker", baseUrl: "http://127.0.0.1:9", model: "m", tokenizer: "models/nano", profile: "hosted" } };

@@ -1,92 +1,115 @@
 import type { Config } from "../config/schema.ts";
-import { noDocument } from "../core/environment.ts";
-import { invariant } from "../core/errors.ts";
+import type { Environment } from "../core/environment.ts";
+import type { Episode } from "../core/episode.ts";
 import { deriveSeed } from "../core/seed.ts";
 import type { TrainableTrajectory } from "../core/trajectory.ts";
-import { selectExamples, selectReplay } from "../curriculum/archive.ts";
-import { activeSkills, assignSkills } from "../curriculum/rotation.ts";
-import { replayedEvent, type StoredEnvironment, storedEnvironments } from "../report/run-rows.ts";
+import { selectReplay } from "../curriculum/archive.ts";
+import type { Rank, SamplingTasks } from "../policy/sampling-tasks.ts";
+import { type JudgedMutant, mutantEvent, replayedEvent } from "../report/run-rows.ts";
 import { readTrajectories } from "../storage/episodes.ts";
 import type { IterationWriter } from "../storage/iteration-writer.ts";
-import type { Dependencies, DesignDependencies } from "./dependencies.ts";
-import { admittedEnvironments, type AdmittedDesign, type Design, isAdmitted, writeDesigns, writeHints } from "./design.ts";
-import type { Window, WindowEnvironment } from "./measure.ts";
+import { type Beginning, type Judged, knownEnvironments, nothingJudged } from "./beginning.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { type Design, isAdmitted, stages } from "./design.ts";
+import { designSet } from "./design-set.ts";
+import { type RejectedDesign, type Window, type WindowEnvironment, windowEnvironment } from "./measure.ts";
 import { judgeMutants } from "./mutants.ts";
 import { drawFromPool } from "./pool.ts";
-import { type ArchivedTask, recordDesigns, storedFacts } from "./record.ts";
+import { recordDesigns } from "./record.ts";
 import type { LoopState } from "./state.ts";
 
-/** The environments of this iteration and the designer's calls that made them. */
-export interface OpenedWindow {
+/** How a window is sampled. */
+export interface WindowSampling {
+  readonly tasks: SamplingTasks;
+  /** Plays an environment; `rank` begins the ranks of its samples. */
+  readonly play: (entry: WindowEnvironment, rank: Rank) => Promise<Episode[]>;
+}
+
+/** The environments of an iteration, the designer's calls that made them, and their episodes. */
+export interface SampledWindow {
+  /** As it was before these episodes. */
   readonly window: Window;
+  /** In the order of the window's environments. */
+  readonly episodes: readonly Episode[];
+  readonly judged: Judged;
   /** Trajectories of the window's designs by id, rejected ones included; read only when the designer is paid. */
   readonly trajectories: () => ReadonlyMap<string, TrainableTrajectory>;
+  /** Appends everything but the episodes to the record, in one order whatever happened first. */
+  readonly record: (writer: IterationWriter) => void;
 }
 
-/** Keeps the window that is open, or designs a new set of environments; a control run draws from its fixed pool instead. */
-export async function openWindow(iteration: number, state: LoopState, deps: Dependencies, writer: IterationWriter): Promise<OpenedWindow> {
-  if (deps.config.environments.kind !== "selfplay") return { window: await drawFromPool(iteration, state, deps, writer), trajectories: () => new Map() };
-  const { window } = state;
-  if (window !== undefined) {
-    recordReplayed(writer, window.environments);
-    return { window, trajectories: () => plainTrajectories(deps, window.bornAt) };
+/** Keeps the window that is open, or designs a new set of environments; a control run draws from its fixed pool instead. Plays it. */
+export async function sampleWindow(beginning: Beginning, sampling: WindowSampling, deps: Dependencies): Promise<SampledWindow> {
+  if (deps.config.environments.kind !== "selfplay") {
+    const { environments, judged, record } = await drawFromPool(beginning, deps);
+    const window = { bornAt: beginning.iteration, environments, rejected: [] };
+    return { window, episodes: await playAll(window, sampling), judged, trajectories: () => new Map(), record };
   }
-  const { tasks, designs, admitted } = await designSet({ iteration, prefix: String(iteration) }, state, deps, writer);
-  const rejected = designs.filter((design) => !isAdmitted(design)).map((design) => ({ id: design.id, skill: design.task.skill, family: design.admission.facts === undefined ? "invalid" : deps.kinds.family(design.admission.facts) }));
-  const replayed = replay(iteration, admitted.length > 0 ? deps.config.curriculum.replays : emptyReplays(tasks.length, deps.config), state, deps);
-  const environments = [...admitted.map((design) => ({ ...windowEnvironment(design, deps), ...slowAverage(design, state) })), ...replayed];
-  if (admitted.length === 0) writer.addEvent("nothing-admitted", { candidates: designs.length });
-  recordReplayed(writer, environments);
-  await judgeMutants(iteration, designs, deps, writer);
-  const trajectories = new Map(designs.map((design) => [design.id, design.trajectory]));
-  return { window: { bornAt: iteration, environments, rejected }, trajectories: () => trajectories };
+  const { window } = beginning.state;
+  if (window === undefined) return sampleNewWindow(beginning, sampling, deps);
+  return {
+    window,
+    episodes: await playAll(window, sampling),
+    judged: nothingJudged,
+    trajectories: () => plainTrajectories(deps, window.bornAt),
+    record: (writer) => recordReplayed(writer, window.environments),
+  };
 }
 
-/** A set of environments to design; `prefix` begins its tasks' ids and names their seeds. */
-interface DesignSet {
-  readonly iteration: number;
-  readonly prefix: string;
-  /** At most so many of the tasks. Default: all. */
-  readonly tasks?: number;
+async function playAll({ environments }: Window, { play }: WindowSampling): Promise<Episode[]> {
+  return (await Promise.all(environments.map((entry, i) => play(entry, [stages.play, 0, i])))).flat();
 }
 
-/** Designs one set: tasks, candidates, gates, hints; appends all of it to the record. */
-export async function designSet(set: DesignSet, state: LoopState, deps: DesignDependencies, writer: IterationWriter): Promise<{ readonly tasks: readonly ArchivedTask[]; readonly designs: readonly Design[]; readonly admitted: readonly AdmittedDesign[] }> {
-  const tasks = designTasks(set, state, deps);
-  const designs = await writeDesigns(set.iteration, tasks, deps);
-  const hints = await writeHints(set.iteration, designs.filter(isAdmitted), deps);
-  recordDesigns(writer, { tasks, designs, hints, kinds: deps.kinds });
-  return { tasks, designs, admitted: admittedEnvironments(designs, hints) };
+/** An environment of a new window and its episodes, which may be under way. */
+interface Played {
+  readonly entry: WindowEnvironment;
+  readonly place: readonly [number, number];
+  readonly episodes: Promise<Episode[]>;
 }
 
-function designTasks({ iteration, prefix, tasks }: DesignSet, state: LoopState, deps: DesignDependencies): ArchivedTask[] {
-  const { config, corpus } = deps;
-  const { skills, activeSkills: active, tasksPerIteration, documents: grounded, positives, negatives } = config.design;
-  const assigned = assignSkills(activeSkills(skills, active, state.round), tasksPerIteration);
-  const seedOf = (purpose: string, index: number): number => deriveSeed(config.run.seed, prefix, "task", purpose, index);
-  const documents = assigned.map((_, index) => !grounded ? noDocument : corpus.draw({ seed: config.run.seed, iteration: state.round, index, perIteration: tasksPerIteration }));
-  return assigned.slice(0, tasks).map((skill, index) => {
-    const document = documents[index];
-    invariant(document !== undefined, "the corpus gives one document per seed");
-    const examples = selectExamples(state.curriculum.archive, { skill, iteration, positives, negatives, seed: seedOf("examples", index) }, config.curriculum);
-    return { id: `${prefix}.${index}`, skill, documentId: document.id, documentText: document.text, documentSource: document.source, examples, exampleIds: examples.map((example) => example.environmentId) };
+/**
+ * Designs a window. Each environment is played from the moment its hint is judged; replayed environments, and mutants, begin when all
+ * candidates are judged.
+ */
+async function sampleNewWindow(beginning: Beginning, { tasks, play }: WindowSampling, deps: Dependencies): Promise<SampledWindow> {
+  const { iteration, state } = beginning;
+  const played: Played[] = [];
+  const begin = (entry: WindowEnvironment, place: Played["place"]): void => void played.push({ entry, place, episodes: tasks.flow(() => play(entry, [stages.play, ...place])) });
+  let mutants: Promise<readonly JudgedMutant[]> = Promise.resolve([]);
+  const set = await designSet({ iteration, prefix: String(iteration), state, known: knownEnvironments(beginning, deps) }, tasks, deps, {
+    onReady: (admitted) => begin({ ...windowEnvironment(admitted, "designed"), ...slowAverage(admitted.environment, state) }, admitted.place),
+    onJudged: (designs, designing) => {
+      mutants = tasks.run(() => judgeMutants(designs, designing, deps));
+      replay(beginning, replays(designs, deps.config), deps).forEach((entry, i) => begin(entry, [Infinity, i]));
+    },
   });
+  const ordered = played.sort((a, b) => a.place[0] - b.place[0] || a.place[1] - b.place[1]);
+  const episodes = await Promise.all(ordered.map((each) => each.episodes));
+  const environments = ordered.map(({ entry }) => entry);
+  const judgedMutants = await mutants;
+  const rejected = rejectedDesigns(set.designs, deps);
+  const trajectories = new Map(set.designs.map((design) => [design.id, design.trajectory]));
+  return {
+    window: { bornAt: iteration, environments, rejected },
+    episodes: episodes.flat(),
+    judged: { admitted: set.admitted.map(({ environment, facts }) => ({ environment, facts, iteration })), rejected: rejected.map(({ id }) => id) },
+    trajectories: () => trajectories,
+    record: (writer) => {
+      recordDesigns(writer, { ...set, kinds: deps.kinds });
+      if (set.admitted.length === 0) writer.addEvent("nothing-admitted", { candidates: set.designs.length });
+      recordReplayed(writer, environments);
+      for (const mutant of judgedMutants) writer.addEvent(mutantEvent, mutant);
+    },
+  };
 }
 
-/** An admitted design as the window keeps it. */
-export function windowEnvironment({ environment, facts, programTokens }: AdmittedDesign, deps: Dependencies): WindowEnvironment {
-  return storedWindowEnvironment({ environment, facts: storedFacts(facts, programTokens, deps.kinds) }, "designed");
-}
-
-/** An environment of the record as the window keeps it. */
-export function storedWindowEnvironment({ environment, facts }: Pick<StoredEnvironment, "environment" | "facts">, origin: WindowEnvironment["origin"]): WindowEnvironment {
-  const { family, skeleton, stateVariables, programTokens } = facts;
-  return { environment, family, skeleton, stateVariables, programTokens, arms: [], timedOut: false, origin };
-}
-
-function slowAverage({ environment: { skill } }: AdmittedDesign, { curriculum }: LoopState): Pick<WindowEnvironment, "slowAverage"> {
+function slowAverage({ skill }: Pick<Environment, "skill">, { curriculum }: LoopState): Pick<WindowEnvironment, "slowAverage"> {
   const slow = curriculum.averages[skill]?.slow;
   return slow === undefined ? {} : { slowAverage: slow };
+}
+
+function rejectedDesigns(designs: readonly Design[], { kinds }: Dependencies): RejectedDesign[] {
+  return designs.filter((design) => !isAdmitted(design)).map(({ id, task, admission: { facts } }) => ({ id, skill: task.skill, family: facts === undefined ? "invalid" : kinds.family(facts) }));
 }
 
 function recordReplayed(writer: IterationWriter, environments: readonly WindowEnvironment[]): void {
@@ -94,14 +117,17 @@ function recordReplayed(writer: IterationWriter, environments: readonly WindowEn
   if (environmentIds.length > 0) writer.addEvent(replayedEvent, { environmentIds });
 }
 
-const emptyReplays = (tasks: number, { curriculum }: Config): number => (curriculum.replayWhenEmpty ? Math.max(tasks, curriculum.replays) : curriculum.replays);
+/** How many environments are replayed beside the admitted designs. */
+function replays(designs: readonly Design[], { curriculum, design }: Config): number {
+  return curriculum.replayWhenEmpty && !designs.some(isAdmitted) ? Math.max(design.tasksPerIteration, curriculum.replays) : curriculum.replays;
+}
 
 /** Environments of the archive, drawn by learnability. They are played but not paid again. */
-function replay(iteration: number, count: number, state: LoopState, deps: Dependencies): WindowEnvironment[] {
-  const { config, store } = deps;
+function replay(beginning: Beginning, count: number, deps: Dependencies): WindowEnvironment[] {
+  const { iteration, state } = beginning;
   if (count === 0) return [];
-  const chosen = new Set(selectReplay(state.curriculum.archive, count, deriveSeed(config.run.seed, iteration, "replay")).map(({ id }) => id));
-  return [...storedEnvironments(store)].filter(({ id }) => chosen.has(id)).map((environment) => storedWindowEnvironment(environment, "replayed"));
+  const chosen = new Set(selectReplay(state.curriculum.archive, count, deriveSeed(deps.config.run.seed, iteration, "replay")).map(({ id }) => id));
+  return [...knownEnvironments(beginning, deps)].filter(({ environment }) => chosen.has(environment.id)).map((stored) => windowEnvironment(stored, "replayed"));
 }
 
 function plainTrajectories(deps: Dependencies, iteration: number): ReadonlyMap<string, TrainableTrajectory> {

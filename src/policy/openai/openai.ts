@@ -1,7 +1,7 @@
 import type { ChatMessage } from "../../core/chat.ts";
 import { SpadeError } from "../../core/errors.ts";
 import { checkRequest, checkSampled } from "../checks.ts";
-import type { Policy, Sample, SampleRequest, Sampling, TextPolicy, TextSample } from "../policy.ts";
+import type { Policy, Sample, SampleOptions, SampleRequest, Sampling, TextPolicy, TextSample } from "../policy.ts";
 import { type Endpoint, isContextOverflow } from "./endpoint.ts";
 import { readChat, readTokens } from "./wire.ts";
 
@@ -29,7 +29,7 @@ export async function connectText(endpoint: Endpoint, { contextLength, stream }:
       return { text: "", stop: "context", tokenCount: 0, policyVersion: 0 };
     }
   };
-  return { contextLength: contextLength ?? Infinity, sample: (requests) => allOrNone(requests, one) };
+  return { contextLength: contextLength ?? Infinity, concurrent: true, sample: (requests, options) => allOrNone(requests, one, options) };
 }
 
 export interface TokenOptions {
@@ -61,12 +61,12 @@ export async function connectTokens(endpoint: Endpoint, options: TokenOptions): 
     if (reply.stop === "stop" && !options.stopTokens.includes(tokens.at(-1) ?? -1)) throw new SpadeError("policy.protocol", `A reply ended at token ${tokens.at(-1)}, expected one of ${options.stopTokens.join(", ")}: the endpoint leaves out the token that ends it, or policy.tokenizer is not the served model's.`);
     return { tokens, logprobs, stop: reply.stop, policyVersion: 0 };
   };
-  const sample: Policy["sample"] = async (requests) => {
+  const sample: Policy["sample"] = async (requests, options) => {
     // What is sampled here is not trained on, so no distribution is refused.
     for (const request of requests) checkRequest(request, { contextLength, allowSamplingMismatch: true });
-    return await allOrNone(requests, one);
+    return await allOrNone(requests, one, options);
   };
-  return { contextLength, sample };
+  return { contextLength, concurrent: true, sample };
 }
 
 /** Compares how both tokenize a text; a server that does not say how it does is not compared. */
@@ -86,15 +86,26 @@ function noTokens({ model }: Endpoint): never {
   throw new SpadeError("policy.noTokens", `The endpoint gives no token ids for ${model} (field \`token_ids\`; vLLM gives them when asked by return_token_ids). Leave policy.tokenizer out to play with text, or serve the model with a newer vLLM.`);
 }
 
-/** All replies, in order. After the first failure nothing more is asked; at the limit of spending, what was asked is finished and counted first. */
-async function allOrNone<Q, R>(requests: readonly Q[], one: (request: Q, signal: AbortSignal) => Promise<R>): Promise<readonly R[]> {
+/**
+ * All replies, in order. After the first failure, here or where `signal` tells of it, nothing more is asked; at the limit of spending, what was
+ * asked is finished and counted first.
+ */
+async function allOrNone<Q, R>(requests: readonly Q[], one: (request: Q, signal: AbortSignal) => Promise<R>, { signal }: SampleOptions = {}): Promise<readonly R[]> {
+  signal?.throwIfAborted();
   const failed = new AbortController();
+  const giveUp = (error: unknown): void => {
+    if (!(error instanceof SpadeError) || error.code !== "policy.budget") failed.abort(error);
+  };
+  const stop = (): void => giveUp(signal?.reason);
+  signal?.addEventListener("abort", stop);
   const replies = requests.map((request) => one(request, failed.signal));
   try {
     return await Promise.all(replies);
   } catch (error) {
-    if (!(error instanceof SpadeError) || error.code !== "policy.budget") failed.abort();
+    giveUp(error);
     await Promise.allSettled(replies);
     throw error;
+  } finally {
+    signal?.removeEventListener("abort", stop);
   }
 }

@@ -147,6 +147,39 @@ describe("requests", () => {
     expect(order[0]).toBe("asample");
     expect(order.slice(-2)).toEqual(["save_weights_for_sampler", "asample"]);
   });
+
+  it("go on from the version before while an update runs, where that is wanted, and say so", async () => {
+    const { server, tinker } = await start({}, { options: { sampleDuringUpdates: true } });
+    const { rows } = await rewardedRows({ policy: tinker.policy, prompt: testPrompt }, 1, 12);
+    const [request] = [{ prompt: testPrompt(0), sampling: { temperature: 1, topP: 1, topK: 0, maxTokens: 3 }, seed: 1 }];
+    const [before] = await tinker.policy.sample([request]);
+    server.requests.length = 0;
+    const update = tinker.trainer.update({ rows, seed: 1 }, contractLoss, optimiser);
+    const [during] = await tinker.policy.sample([request]);
+    expect(during).toEqual(before);
+    expect((await update).policyVersion).toBe(1);
+    expect((await tinker.policy.sample([request]))[0]?.policyVersion).toBe(1);
+    const order = server.requests.filter((at) => at !== "retrieve_future");
+    expect(order.indexOf("asample")).toBeLessThan(order.indexOf("optim_step"));
+    expect(order.slice(-2)).toEqual(["save_weights_for_sampler", "asample"]);
+    await expect(start({}, { profile: { samplingOverwritesTraining: true }, options: { sampleDuringUpdates: true } })).rejects.toMatchObject({ code: "policy.unsupported" });
+  });
+
+  it("name the conversation they go on with, so that a router can keep it with one replica", async () => {
+    const { server, tinker } = await start();
+    const request = { prompt: testPrompt(0), sampling: { temperature: 1, topP: 1, topK: 0, maxTokens: 3 }, seed: 1 };
+    await tinker.policy.sample([{ ...request, session: "1/a/plain/0/0" }, request, { ...request, session: "1/a/plain/0/1" }]);
+    expect(server.sessions.sort()).toEqual(["1/a/plain/0/0", "1/a/plain/0/1"]);
+  });
+
+  it("are given up when their signal aborts", async () => {
+    const { server, tinker } = await start();
+    server.inject({ at: "asample", kind: "hang" });
+    const stop = new AbortController();
+    const sample = tinker.policy.sample([{ prompt: testPrompt(0), sampling: { temperature: 1, topP: 1, topK: 0, maxTokens: 3 }, seed: 1 }], { signal: stop.signal });
+    stop.abort();
+    await expect(sample).rejects.toThrow();
+  });
 });
 
 describe("protobuf", () => {

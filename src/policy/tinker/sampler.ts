@@ -11,7 +11,12 @@ export interface SamplerRequest {
   readonly seed: number;
   readonly stopTokens: readonly number[];
   readonly promptLogprobs?: boolean;
+  /** Conversation that the prompt goes on with. */
+  readonly session?: string;
 }
+
+/** Routers in front of several replicas (vllm-router's `consistent_hash`, SkyRL's) send requests that are equal in it to one of them. */
+const sessionHeader = "x-session-id";
 
 /** Sampling requests whose result the server lost are sent again this often. */
 const maxResubmissions = 3;
@@ -64,7 +69,8 @@ export class Sampler {
     const onFailure = ({ status }: { readonly status?: number }): void => {
       if (status === 429) this.#gate.slowDown();
     };
-    const send = (): Promise<{ readonly requestId: string }> => this.#connection.begin(this.#payload(request, number), { what: "Sampling", signal, onFailure, headers: { "x-tinker-sampling-backpressure": "1" } });
+    const headers = { "x-tinker-sampling-backpressure": "1", ...(request.session === undefined ? {} : { [sessionHeader]: request.session }) };
+    const send = (): Promise<{ readonly requestId: string }> => this.#connection.begin(this.#payload(request, number), { what: "Sampling", signal, onFailure, headers });
     try {
       return (await send()).requestId;
     } catch (error) {

@@ -1,7 +1,7 @@
 import { SpadeError } from "../../core/errors.ts";
 import { Gate } from "../../http/gate.ts";
 import { checkRequest, checkSampled } from "../checks.ts";
-import type { Policy, Sample, SampleRequest } from "../policy.ts";
+import type { Policy, Sample, SampleOptions, SampleRequest } from "../policy.ts";
 import type { Connection } from "./connection.ts";
 import { Model, type ModelOptions } from "./model.ts";
 import { Sampler } from "./sampler.ts";
@@ -24,6 +24,14 @@ export interface TinkerOptions extends ModelOptions {
   readonly contextLength?: number;
   /** Sampling requests at once. */
   readonly maxConcurrentSamples: number;
+  /** Go on sampling from the version before while an update runs. Default: wait for the new one. */
+  readonly sampleDuringUpdates?: boolean;
+}
+
+/** A version of the weights as it is sampled from. */
+interface Published {
+  readonly policyVersion: number;
+  readonly sampler: Promise<Sampler>;
 }
 
 /** What the policy and the trainer of one session share. */
@@ -34,8 +42,8 @@ export interface Shared {
   readonly gate: Gate;
   model: Model;
   policyVersion: number;
-  /** Sampler of the present version; made when it is first needed. */
-  sampler: Promise<Sampler> | undefined;
+  /** The present version, made samplable when it is first asked for. */
+  published: Published | undefined;
   /** Settles when the update in progress has ended, so that no sample carries the version before the weights it came from. */
   idle: Promise<unknown>;
   /** Settles when the samples in progress have ended. */
@@ -50,16 +58,19 @@ export interface Tinker extends AsyncDisposable {
 
 /**
  * Opens a session and makes an adapter to sample from and to train.
- * @throws SpadeError policy.unreachable, policy.key, policy.model, policy.lost, policy.contextLength, policy.tokenizer, policy.protocol, policy.operation
+ * @throws SpadeError policy.unsupported, policy.unreachable, policy.key, policy.model, policy.lost, policy.contextLength, policy.tokenizer, policy.protocol, policy.operation
  */
 export async function connectTinker(connection: Connection, options: TinkerOptions): Promise<Tinker> {
+  if (options.sampleDuringUpdates === true && connection.profile.samplingOverwritesTraining) {
+    throw new SpadeError("policy.unsupported", "On a server of this profile sampling overwrites the weights in training, so nothing can be sampled during an update. Set update.asynchronous to false, or use another server.");
+  }
   const session = await Session.open(connection, options.baseModel);
   try {
     const contextLength = options.contextLength ?? session.contextLength;
     if (contextLength === undefined) throw new SpadeError("policy.contextLength", `The server does not say how long the context of ${options.baseModel} is. Set policy.contextLength.`);
     if (options.probe !== undefined) await checkTokenizer(session, options.baseModel, { tokens: options.probe, vocabularySize: options.vocabularySize });
     const model = await Model.create(session, options);
-    const shared: Shared = { session, options, contextLength, gate: new Gate(options.maxConcurrentSamples), model, policyVersion: 0, sampler: undefined, idle: Promise.resolve(), sampling: Promise.resolve() };
+    const shared: Shared = { session, options, contextLength, gate: new Gate(options.maxConcurrentSamples), model, policyVersion: 0, published: undefined, idle: Promise.resolve(), sampling: Promise.resolve() };
     const dispose = async (): Promise<void> => {
       session.close();
       await shared.model.unload();
@@ -83,21 +94,30 @@ export class TinkerPolicy implements Policy {
     return this.#shared.contextLength;
   }
 
-  async sample(requests: readonly SampleRequest[]): Promise<readonly Sample[]> {
+  /** Every request is one of its own at the server. */
+  get concurrent(): true {
+    return true;
+  }
+
+  async sample(requests: readonly SampleRequest[], { signal }: SampleOptions = {}): Promise<readonly Sample[]> {
     for (const request of requests) checkRequest(request, { contextLength: this.contextLength, allowSamplingMismatch: this.#shared.options.allowSamplingMismatch });
     if (requests.length === 0) return [];
-    const samples = this.#shared.idle.then(() => this.#sampleAll(requests));
+    const { published, options, idle } = this.#shared;
+    const samples = options.sampleDuringUpdates === true && published !== undefined ? this.#sampleAll(requests, signal) : idle.then(() => this.#sampleAll(requests, signal));
     this.#shared.sampling = Promise.allSettled([this.#shared.sampling, samples]).then(() => undefined);
     return samples;
   }
 
-  async #sampleAll(requests: readonly SampleRequest[]): Promise<readonly Sample[]> {
-    const { policyVersion, options } = this.#shared;
-    const sampler = await this.#sampler();
+  async #sampleAll(requests: readonly SampleRequest[], signal: AbortSignal | undefined): Promise<readonly Sample[]> {
+    const { options } = this.#shared;
+    const { policyVersion, sampler: publishing } = this.#published();
+    const sampler = await publishing;
     const failed = new AbortController();
-    const one = async ({ prompt, sampling, seed }: SampleRequest): Promise<Sample> => {
+    const giveUp = signal === undefined ? failed.signal : requests.length === 1 ? signal : AbortSignal.any([signal, failed.signal]);
+    const one = async ({ prompt, sampling, seed, session }: SampleRequest): Promise<Sample> => {
       const maxTokens = Math.min(sampling.maxTokens, this.contextLength - prompt.length);
-      const sequence = await sampler.sample({ prompt, sampling: { ...sampling, maxTokens }, seed, stopTokens: options.stopTokens }, failed.signal);
+      const asked = { prompt, sampling: { ...sampling, maxTokens }, seed, stopTokens: options.stopTokens, ...(session === undefined ? {} : { session }) };
+      const sequence = await sampler.sample(asked, giveUp);
       return { ...checkSampled(sequence, { maxTokens, vocabularySize: options.vocabularySize }), stop: sequence.stopReason, policyVersion };
     };
     try {
@@ -108,14 +128,16 @@ export class TinkerPolicy implements Policy {
     }
   }
 
-  /** The sampler of the present weights; they are published when it is first asked for. */
-  #sampler(): Promise<Sampler> {
-    const { session, model, gate } = this.#shared;
+  /** The present version; it is published when it is first asked for. */
+  #published(): Published {
+    const { session, model, gate, policyVersion } = this.#shared;
     const publish = async (): Promise<Sampler> => new Sampler(session.connection, await model.saveForSampler(), gate);
-    this.#shared.sampler ??= publish().catch((error: unknown) => {
-      this.#shared.sampler = undefined;
-      throw error;
+    if (this.#shared.published !== undefined) return this.#shared.published;
+    const published: Published = { policyVersion, sampler: publish() };
+    published.sampler.catch(() => {
+      if (this.#shared.published === published) this.#shared.published = undefined;
     });
-    return this.#shared.sampler;
+    this.#shared.published = published;
+    return published;
   }
 }

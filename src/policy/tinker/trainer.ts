@@ -62,7 +62,7 @@ export class TinkerTrainer implements Trainer {
     const { policyVersion, path } = await readCheckpoint(directory, { baseModel: options.baseModel, rank: options.lora.rank });
     const model = before.untouched ? before : await Model.create(session, options);
     await model.loadWeights(path);
-    Object.assign(this.#shared, { model, policyVersion, sampler: undefined });
+    Object.assign(this.#shared, { model, policyVersion, published: undefined });
     if (model !== before) await before.unload();
   }
 
@@ -83,7 +83,7 @@ export class TinkerTrainer implements Trainer {
       const part = indices.map((i) => ({ prepared: rows[i] as PreparedRow, old: old[i] ?? new Float32Array() }));
       results.push(await this.#step(part, loss, optimiser));
     }
-    this.#shared.sampler = undefined;
+    this.#shared.published = undefined;
     this.#shared.policyVersion += 1;
     const mean = (key: "loss" | "gradientNorm"): number => results.reduce((sum, result) => sum + result[key], 0) / results.length;
     const clipped = results.reduce((sum, result) => sum + result.clipped, 0);

@@ -4,17 +4,19 @@ import { join } from "node:path";
 import { embeddedRenderer, type Renderer } from "../../chat/renderer.ts";
 import { loadConfig } from "../../config/load.ts";
 import { monotonicClock } from "../../core/clock.ts";
+import type { Episode } from "../../core/episode.ts";
 import { fence } from "../../designer/prompts.ts";
 import { bakeryDocument } from "../../gates/testing/programs.ts";
-import type { Policy, SampleRequest, Trainer, TrainingRow } from "../../policy/policy.ts";
+import type { Policy, SampleRequest, Trainer, TrainingRow, UpdateMetrics } from "../../policy/policy.ts";
 import { scriptedPolicy, type ScriptedPrompt } from "../../policy/scripted.ts";
 import { byteTokenizer } from "../../policy/testing/byte-tokenizer.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { RunStore } from "../../storage/run-store.ts";
+import { nothingJudged } from "../beginning.ts";
 import { openConfiguredCorpus } from "../corpus.ts";
 import { type Dependencies, designerOf, gatesOf } from "../dependencies.ts";
 import type { RunEvent } from "../events.ts";
-import { runIteration, type IterationResult } from "../iteration.ts";
+import { creditIteration, type CreditedIteration, sampleIteration, updatePolicy } from "../iteration.ts";
 import { preparePool } from "../pool.ts";
 import { initialState, type LoopState } from "../state.ts";
 
@@ -22,6 +24,12 @@ import { initialState, type LoopState } from "../state.ts";
 export interface RecordingTrainer extends Trainer {
   /** Rows of each update. */
   readonly batches: readonly (readonly TrainingRow[])[];
+}
+
+/** What an iteration made, besides the rows it appended. */
+export interface IterationResult extends CreditedIteration {
+  readonly episodes: readonly Episode[];
+  readonly updates: readonly UpdateMetrics[];
 }
 
 /** The loop with a scripted policy, a recording trainer and the real gates and sandbox. */
@@ -63,8 +71,16 @@ export interface Script {
 /** A design as the designer writes it. */
 export const written = (source: string): string => `Here it is.\n${fence(source)}`;
 
+export interface ScriptedLoopOptions {
+  readonly renderer?: Renderer;
+  /** A request is answered when this is done. Default: at once. */
+  readonly delay?: (request: SampleRequest) => Promise<void>;
+  /** Whether the policy is a concurrent one. Default: if there is a delay. */
+  readonly concurrent?: boolean;
+}
+
 /** Sets up a run in a directory of its own, with iteration 0 committed. */
-export async function scriptedLoop(sandbox: Sandbox, script: Script, changes: object = {}, renderer: Renderer = embeddedRenderer(byteTokenizer)): Promise<ScriptedLoop> {
+export async function scriptedLoop(sandbox: Sandbox, script: Script, changes: object = {}, { renderer = embeddedRenderer(byteTokenizer), delay, concurrent = delay !== undefined }: ScriptedLoopOptions = {}): Promise<ScriptedLoop> {
   const root = mkdtempSync(join(tmpdir(), "spade-loop-"));
   writeFileSync(join(root, "corpus.jsonl"), `${JSON.stringify({ text: bakeryDocument })}\n`);
   const { config, digest } = loadConfig("smoke", { play: { contextLength: 4096, sampling: { maxTokens: 200 } }, ...changes });
@@ -75,8 +91,10 @@ export async function scriptedLoop(sandbox: Sandbox, script: Script, changes: ob
   const scripted = scriptedPolicy({ tokenizer: byteTokenizer, contextLength: 16_384, respond: (prompt) => voice(script, prompt)(prompt, iteration) });
   const policy: Policy = {
     contextLength: scripted.contextLength,
+    concurrent,
     sample: async (asked) => {
       requests.push(...asked);
+      if (delay !== undefined) await Promise.all(asked.map(delay));
       return (await scripted.sample(asked)).map((sample) => ({ ...sample, policyVersion: trainer.policyVersion }));
     },
   };
@@ -92,11 +110,14 @@ export async function scriptedLoop(sandbox: Sandbox, script: Script, changes: ob
     events,
     state: () => state,
     next: async () => {
-      const writer = store.beginIteration(++iteration);
-      const result = await runIteration(iteration, state, deps, writer);
+      const beginning = { iteration: ++iteration, state, uncommitted: nothingJudged };
+      const sampled = await sampleIteration(beginning, deps);
+      const writer = store.beginIteration(iteration);
+      const credited = creditIteration(beginning, sampled, deps, writer);
+      const updates = await updatePolicy(iteration, credited.rows, deps);
       writer.commit({ policyVersion: trainer.policyVersion });
-      state = JSON.parse(JSON.stringify(result.state)) as LoopState;
-      return result;
+      state = JSON.parse(JSON.stringify(credited.state)) as LoopState;
+      return { ...credited, episodes: sampled.episodes, updates };
     },
     close: () => {
       corpus.close();

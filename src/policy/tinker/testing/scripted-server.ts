@@ -80,6 +80,8 @@ export class ScriptedServer implements AsyncDisposable {
   readonly requests: string[] = [];
   /** Parsed JSON bodies by last path part, newest last. */
   readonly bodies: { readonly at: string; readonly body: Body }[] = [];
+  /** `X-Session-ID` of each request that has one. */
+  readonly sessions: string[] = [];
   /** Most requests for samples in flight at once. */
   mostSampling = 0;
   readonly #options: ScriptedServerOptions;
@@ -142,6 +144,7 @@ export class ScriptedServer implements AsyncDisposable {
     const bytes = await readAll(request);
     const at = request.url?.split("/").at(-1) ?? "";
     this.requests.push(at);
+    this.sessions.push(...(request.headersDistinct["x-session-id"] ?? []));
     const fault = this.#strike(at);
     if (fault !== undefined && this.#before(fault, response)) return;
     let answer: { status: number; body: Uint8Array; type: string };
