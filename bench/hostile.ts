@@ -46,15 +46,15 @@ interface HostileReport {
   readonly load: number;
   readonly medianAloneMs: number;
   readonly medianBesideMs: number;
-  /** Median over all pairs, and of the kind that slows most. */
+  /** Median over all pairs, and of each kind, the one that slows most first. */
   readonly medianShare: number;
-  readonly lowestKind: { readonly name: string; readonly share: number };
+  readonly byKind: readonly { readonly name: string; readonly share: number }[];
   readonly slowestCallMs: number;
   readonly late: readonly string[];
   readonly wrongCodes: readonly string[];
   readonly differingRecords: readonly string[];
   readonly parentGrowthMiB: number;
-  readonly childrenGrowthMiB: number;
+  readonly childGrowthMiB: number;
   readonly processesLeft: number;
   readonly filesLeft: number;
 }
@@ -114,15 +114,15 @@ function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[values.length >> 1] ?? NaN;
 }
 
-/** Memory of this process and of the sandbox's children, in MiB. */
+/** Memory of this process, and on average of the sandbox's children, whose number is bounded, in MiB. */
 interface Memory {
   readonly parent: number;
-  readonly children: number;
+  readonly child: number;
 }
 
 function memoryOf(sandbox: ObservedSandbox): Memory {
-  const bytes = { parent: process.memoryUsage.rss(), children: sandbox.pids().reduce((sum, pid) => sum + residentBytesOf(pid), 0) };
-  return { parent: bytes.parent / 2 ** 20, children: bytes.children / 2 ** 20 };
+  const pids = sandbox.pids();
+  return { parent: process.memoryUsage.rss() / 2 ** 20, child: pids.reduce((sum, pid) => sum + residentBytesOf(pid), 0) / pids.length / 2 ** 20 };
 }
 
 /** Median of the last quarter of the samples less that of the second: the first is warming up. */
@@ -170,7 +170,7 @@ async function benchHostile({ minutes, wallMsPerCall, kinds, ...how }: HostileOp
     cores: availableParallelism(),
     load: loadavg()[0] ?? NaN,
     parentGrowthMiB: growthOf(memory.map(({ parent }) => parent)),
-    childrenGrowthMiB: growthOf(memory.map(({ children }) => children)),
+    childGrowthMiB: growthOf(memory.map(({ child }) => child)),
     processesLeft: left.length,
     filesLeft: leftovers().filter((name) => !filesBefore.includes(name)).length,
   };
@@ -183,7 +183,7 @@ function leftovers(): string[] {
 }
 
 /** What the pairs say. */
-type Summary = Omit<HostileReport, "minutes" | "node" | "bubblewrap" | "takenOver" | "cores" | "load" | "parentGrowthMiB" | "childrenGrowthMiB" | "processesLeft" | "filesLeft">;
+type Summary = Omit<HostileReport, "minutes" | "node" | "bubblewrap" | "takenOver" | "cores" | "load" | "parentGrowthMiB" | "childGrowthMiB" | "processesLeft" | "filesLeft">;
 
 function summary(pairs: readonly Pair[], wallMsPerCall: number): Summary {
   const share = ({ aloneMs, besideMs }: Pair): number => aloneMs / besideMs;
@@ -199,7 +199,7 @@ function summary(pairs: readonly Pair[], wallMsPerCall: number): Summary {
     medianAloneMs: median(pairs.map(({ aloneMs }) => aloneMs)),
     medianBesideMs: median(pairs.map(({ besideMs }) => besideMs)),
     medianShare: median(pairs.map(share)),
-    lowestKind: byKind.reduce((lowest, one) => (one.share < lowest.share ? one : lowest), { name: "none", share: Infinity }),
+    byKind: byKind.sort((a, b) => a.share - b.share),
     slowestCallMs: Math.max(...provoked.map(({ slowestMs }) => slowestMs)),
     late: [...new Set(provoked.filter(({ slowestMs }) => slowestMs > limitMs).map(({ name, slowestMs }) => `${name}: ${slowestMs.toFixed(0)} ms`))],
     wrongCodes: [...new Set(provoked.filter(({ isRight }) => !isRight).map(({ name, code }) => `${name}: ${code}`))],
@@ -233,11 +233,11 @@ function describe(report: HostileReport): string {
     `${report.kinds} kinds of hostile programs, ${report.hostileRuns} runs, beside 50 healthy episodes on ${lanes} lanes; ${report.pairs} pairs in ${report.minutes === 0 ? "one round" : `${report.minutes} minutes`}, Node ${report.node}, ${report.bubblewrap ? "inside" : "without"} bubblewrap`,
     `healthy episodes, median: ${report.medianAloneMs.toFixed(0)} ms alone, ${report.medianBesideMs.toFixed(0)} ms beside; median share of the speed alone ${report.medianShare.toFixed(2)} (target ${targetShare})`,
     `${report.cores} cores, load ${report.load.toFixed(1)}; healthy episodes alone took ${report.medianCoresAlone.toFixed(2)} of them; ${report.takenOver} calls were taken over by the lane of slow programs`,
-    `slowed most by: ${report.lowestKind.name}, share ${report.lowestKind.share.toFixed(2)}`,
+    `slowed most by: ${report.byKind.slice(0, 6).map(({ name, share }) => `${name} ${share.toFixed(2)}`).join(", ")}`,
     `slowest hostile call: ${report.slowestCallMs.toFixed(0)} ms; later than its limit + 1 s: ${list(report.late)}`,
     `wrong codes: ${list(report.wrongCodes)}`,
     `differing healthy records: ${list(report.differingRecords)}`,
-    `growth from the second quarter of the time to the last: parent ${report.parentGrowthMiB.toFixed(0)} MiB, children ${report.childrenGrowthMiB.toFixed(0)} MiB`,
+    `growth from the second quarter of the time to the last: parent ${report.parentGrowthMiB.toFixed(0)} MiB, a child on average ${report.childGrowthMiB.toFixed(0)} MiB`,
     `left: ${report.processesLeft} processes, ${report.filesLeft} files`,
   ].join("\n");
 }

@@ -95,15 +95,15 @@ export function commandHelp(spec: CommandSpec): string {
   return [`spade ${spec.usage}`, "", spec.summary, "", "Options", ...options.map((option, i) => `  ${(left[i] ?? "").padEnd(width)}  ${option.help}`)].join("\n");
 }
 
-/** Help text of the whole program. */
+/** Help text of the whole program: names, for their usage is long; each command's own help has it. */
 export function programHelp(specs: readonly CommandSpec[]): string {
-  const width = Math.max(...specs.map((spec) => spec.usage.length));
+  const width = Math.max(...specs.map((spec) => spec.name.length));
   return [
     "spade: self-play reinforcement learning in environments the policy writes itself",
     "",
-    "Commands",
-    ...specs.map((spec) => `  ${spec.usage.padEnd(width)}  ${spec.summary.split(". ")[0] ?? ""}`),
+    "Commands (spade <command> --help says more)",
+    ...specs.map((spec) => `  ${spec.name.padEnd(width)}  ${spec.summary.split(". ")[0] ?? ""}`),
     "",
-    "Every command has --help. Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 limit of spending reached, 130 interrupted.",
+    "Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 limit of spending reached, 130 interrupted.",
   ].join("\n");
 }

@@ -63,8 +63,9 @@ test("a program that hangs while it is loaded holds up nobody either", async () 
   const healthy = await openProgram(sandbox, healthySource, 0);
   const alone = await episode(healthy, 4);
   const opening = sandbox.open({ language: "python", source: "sum(range(10 ** 12))" }, { lane: 0 }).catch((error: unknown) => error);
-  expect(await episode(healthy, 4)).toEqual(alone);
-  expect(takenOver(sandbox)).toBe(1);
+  // It may be that the healthy program's turn comes first.
+  do expect(await episode(healthy, 4)).toEqual(alone);
+  while (takenOver(sandbox) === 0);
   await sandbox.close();
   expect(await opening).toMatchObject({ code: "sandbox.closed" });
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { callPatienceMs, defaultLimits, loadPatienceMs, maxSlowFailures, slowCallShare } from "./limits.ts";
 import { Pace, unknownPace } from "./pace.ts";
+import type { GuestFailureCode } from "./sandbox.ts";
 
 test("patience grows with what a program is known to need, over all its openings", () => {
   const known = unknownPace();
@@ -19,6 +20,15 @@ test("a slow call, or one ended from outside, makes a program slow for good", ()
   new Pace(defaultLimits, slow).called(slowCallShare * defaultLimits.wallMsPerCall + 1);
   expect(new Pace(defaultLimits, stopped).failed({ code: "memory", message: "" })).toBeUndefined();
   expect([slow, stopped].map((known) => new Pace(defaultLimits, known).isSlow)).toEqual([true, true]);
+});
+
+test("a program that raises is no slow one, one that breaks the rules is", () => {
+  const isSlowAfter = (code: GuestFailureCode): boolean => {
+    const pace = new Pace(defaultLimits, unknownPace());
+    pace.refused({ code, message: "" });
+    return pace.isSlow;
+  };
+  expect([isSlowAfter("raise"), isSlowAfter("output"), isSlowAfter("exit")]).toEqual([false, true, true]);
 });
 
 test("failures are counted for each opening anew: answers do not depend on earlier ones", () => {

@@ -2,10 +2,12 @@ import { callPatienceMs, loadPatienceMs, maxSlowFailures, slowCallShare } from "
 import type { GuestFailure, Limits } from "./sandbox.ts";
 
 const slowCodes: ReadonlySet<string> = new Set(["fuel", "timeout", "episode-fuel", "episode-timeout"]);
+/** Failures that a program has for want of skill; the others cost more than a call should, or are an attempt. */
+const ordinaryCodes: ReadonlySet<string> = new Set(["raise", "parse"]);
 
 /** What is known of a program, however often it is opened. */
 export interface KnownPace {
-  /** Belongs into the lane of slow programs: a call of it was slow, or ended from outside. */
+  /** Belongs into the lane of slow programs: a call of it was slow, was ended from outside, or failed by more than raising. */
   isSlow: boolean;
   loadMs: number;
   longestMs: number;
@@ -44,6 +46,11 @@ export class Pace {
   called(wallMs: number): void {
     this.known.longestMs = Math.max(this.known.longestMs, wallMs);
     if (wallMs > slowCallShare * this.limits.wallMsPerCall) this.known.isSlow = true;
+  }
+
+  /** Takes note of a failure that the guest told itself. */
+  refused({ code }: GuestFailure): void {
+    if (!ordinaryCodes.has(code)) this.known.isSlow = true;
   }
 
   /** Takes note of a call that was ended from outside; the failure of all further ones if it is one too many. */
