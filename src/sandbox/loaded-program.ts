@@ -210,8 +210,7 @@ export class LoadedProgram implements ProgramHandle, Tenant {
 
   private addInstances(count: number): Instance[] {
     if (this.instances.size + count > this.limits.maxInstances) {
-      const message = `${this.instances.size} instances are open and ${count} more were asked for; maxInstances is ${this.limits.maxInstances}. Release some.`;
-      throw new SpadeError("sandbox.too-many-instances", message);
+      throw new SpadeError("sandbox.too-many-instances", `${this.instances.size} instances are open and ${count} more were asked for; maxInstances is ${this.limits.maxInstances}. Release some.`);
     }
     const added = Array.from({ length: count }, () => newInstance(this.nextInstance++));
     for (const instance of added) this.instances.set(instance.id, instance);
