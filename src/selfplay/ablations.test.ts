@@ -12,7 +12,7 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import { RunStore } from "../storage/run-store.ts";
 import { createRun } from "./run.ts";
 import type { LoopState } from "./state.ts";
-import { scriptedLoop, type Script, type ScriptedLoop, written } from "./testing/scripted-loop.ts";
+import { scriptedLoop, type Script, type ScriptedLoop, type ScriptedLoopOptions, written } from "./testing/scripted-loop.ts";
 
 const root = mkdtempSync(join(tmpdir(), "spade-ablations-"));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -36,8 +36,8 @@ describe("with a scripted policy", () => {
     act: ({ last, seed }) => `\\boxed{${sum(last) + (sometimes ? seed % 2 : 0)}}`,
   });
 
-  async function run(changes: object, sometimes: boolean, iterations: number): Promise<ScriptedLoop> {
-    const loop = await scriptedLoop(sandbox, script(sometimes), changes);
+  async function run(changes: object, sometimes: boolean | Script, iterations: number, options: ScriptedLoopOptions = {}): Promise<ScriptedLoop> {
+    const loop = await scriptedLoop(sandbox, typeof sometimes === "boolean" ? script(sometimes) : sometimes, changes, options);
     for (let i = 0; i < iterations; i++) await loop.next();
     return loop;
   }
@@ -69,6 +69,13 @@ describe("with a scripted policy", () => {
     expect(rows.at(-1)?.source).toContain("difficulty = 3");
     expect([...loop.store.rows("episodes")].every(({ arm }) => arm === "plain")).toBe(true);
     expect(loop.store.rows("segments").some(({ owner }) => owner !== "episode")).toBe(false);
+  }, 240_000);
+
+  test.each([false, true])("a level that stays is judged once (iterations sampled ahead: %s)", async (ahead) => {
+    const forgetful: Script = { ...script(false), act: ({ last }, iteration) => `\\boxed{${sum(last) + Number(iteration > 1)}}` };
+    using loop = disposable(await run({ environments: { kind: "adaptiveFolder", path: pool, attempts: 2, width: 1 } }, forgetful, 3, { ahead }));
+    expect([...loop.store.rows("episodes", { iteration: 3 })].map(({ environmentId }) => environmentId)).toContain("sum.py@2");
+    expect([...loop.store.rows("environments")].map(({ iteration, id }) => [iteration, id])).toEqual([[0, "fixed.py"], [0, "sum.py"], [2, "sum.py@2"]]);
   }, 240_000);
 
   test("a level that does not open again is not judged again", async () => {

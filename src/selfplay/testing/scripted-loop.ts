@@ -19,6 +19,7 @@ import type { RunEvent } from "../events.ts";
 import { creditIteration, type CreditedIteration, sampleIteration, updatePolicy } from "../iteration.ts";
 import { preparePool } from "../pool.ts";
 import { initialState, type LoopState } from "../state.ts";
+import type { SampledWindow } from "../window.ts";
 
 /** A trainer that learns nothing and keeps what it was given. */
 export interface RecordingTrainer extends Trainer {
@@ -77,10 +78,12 @@ export interface ScriptedLoopOptions {
   readonly delay?: (request: SampleRequest) => Promise<void>;
   /** Whether the policy is a concurrent one. Default: if there is a delay. */
   readonly concurrent?: boolean;
+  /** Samples each iteration before the one before it is committed, as `update.asynchronous` does. Default: no. */
+  readonly ahead?: boolean;
 }
 
 /** Sets up a run in a directory of its own, with iteration 0 committed. */
-export async function scriptedLoop(sandbox: Sandbox, script: Script, changes: object = {}, { renderer = embeddedRenderer(byteTokenizer), delay, concurrent = delay !== undefined }: ScriptedLoopOptions = {}): Promise<ScriptedLoop> {
+export async function scriptedLoop(sandbox: Sandbox, script: Script, changes: object = {}, { renderer = embeddedRenderer(byteTokenizer), delay, concurrent = delay !== undefined, ahead = false }: ScriptedLoopOptions = {}): Promise<ScriptedLoop> {
   const root = mkdtempSync(join(tmpdir(), "spade-loop-"));
   writeFileSync(join(root, "corpus.jsonl"), `${JSON.stringify({ text: bakeryDocument })}\n`);
   const { config, digest } = loadConfig("smoke", { play: { contextLength: 4096, sampling: { maxTokens: 200 } }, ...changes });
@@ -88,6 +91,7 @@ export async function scriptedLoop(sandbox: Sandbox, script: Script, changes: ob
   const store = RunStore.create(join(root, "run"), { name: "scripted", programVersion: "0", config, configDigest: digest, provenance: {} });
   const [requests, events, trainer]: [SampleRequest[], RunEvent[], RecordingTrainer] = [[], [], recordingTrainer()];
   let [iteration, state] = [0, initialState];
+  let next: Promise<SampledWindow> | undefined;
   const scripted = scriptedPolicy({ tokenizer: byteTokenizer, contextLength: 16_384, respond: (prompt) => voice(script, prompt)(prompt, iteration) });
   const policy: Policy = {
     contextLength: scripted.contextLength,
@@ -110,11 +114,14 @@ export async function scriptedLoop(sandbox: Sandbox, script: Script, changes: ob
     events,
     state: () => state,
     next: async () => {
-      const beginning = { iteration: ++iteration, state, uncommitted: nothingJudged };
-      const sampled = await sampleIteration(beginning, deps);
-      const writer = store.beginIteration(iteration);
+      const beginning = { iteration: (store.lastIteration() ?? 0) + 1, state, uncommitted: nothingJudged };
+      iteration = beginning.iteration;
+      const sampled = await (next ?? sampleIteration(beginning, deps));
+      const writer = store.beginIteration(beginning.iteration);
       const credited = creditIteration(beginning, sampled, deps, writer);
-      const updates = await updatePolicy(iteration, credited.rows, deps);
+      if (ahead) next = sampleIteration({ iteration: ++iteration, state: credited.state, uncommitted: sampled.judged }, deps);
+      await next;
+      const updates = await updatePolicy(beginning.iteration, credited.rows, deps);
       writer.commit({ policyVersion: trainer.policyVersion });
       state = JSON.parse(JSON.stringify(credited.state)) as LoopState;
       return { ...credited, episodes: sampled.episodes, updates };
