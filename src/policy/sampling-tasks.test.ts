@@ -29,7 +29,7 @@ const asking = (policy: AnyPolicy, work: number, ...ranks: readonly Rank[]) => a
   const seen: number[] = [];
   for (const rank of ranks) {
     await turns(work);
-    seen.push(...(saidIn(await ask(policy, request(Number(rank.join(""))), rank)) as Int32Array));
+    seen.push(...(saidIn(await ask(policy, request(Number(rank.join(""))), { rank })) as Int32Array));
   }
   return seen;
 };

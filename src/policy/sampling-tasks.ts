@@ -5,13 +5,14 @@ import type { AnyPolicy, AnySample, SampleRequest } from "./policy.ts";
 /** Place of a request among those that wait with it, compared number by number, lowest first. The first number is its stage. */
 export type Rank = readonly number[];
 
-/** Asks a policy for one sample. */
-export type Ask = (policy: AnyPolicy, request: SampleRequest<Prompt>, rank: Rank) => Promise<AnySample>;
+/** Asks a policy for one sample; `onBegin` is called when the request goes to the policy. */
+export type Ask = (policy: AnyPolicy, request: SampleRequest<Prompt>, place: { readonly rank: Rank; readonly onBegin?: () => void }) => Promise<AnySample>;
 
 interface Waiting {
   readonly policy: AnyPolicy;
   readonly request: SampleRequest<Prompt>;
   readonly rank: Rank;
+  readonly onBegin: (() => void) | undefined;
   readonly resolve: (sample: AnySample) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -48,7 +49,7 @@ export class SamplingTasks {
     this.#tasks += 1;
     return this.flow(async () => {
       try {
-        return await task((policy, request, rank) => this.#ask(policy, request, rank));
+        return await task((policy, request, place) => this.#ask(policy, request, place));
       } finally {
         this.#tasks -= 1;
         this.#look();
@@ -69,15 +70,16 @@ export class SamplingTasks {
     return flow;
   }
 
-  async #ask(...[policy, request, rank]: Parameters<Ask>): Promise<AnySample> {
+  async #ask(...[policy, request, { rank, onBegin }]: Parameters<Ask>): Promise<AnySample> {
     const { signal } = this.#stop;
     signal.throwIfAborted();
     if (policy.concurrent === true) {
+      onBegin?.();
       const [sample] = await policy.sample([request], { signal });
       return present(sample);
     }
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ policy, request, rank, resolve, reject });
+      this.#waiting.push({ policy, request, rank, onBegin, resolve, reject });
       this.#look();
     });
   }
@@ -101,6 +103,7 @@ export class SamplingTasks {
 
   async #sampleBatch(policy: AnyPolicy, batch: readonly Waiting[]): Promise<void> {
     try {
+      for (const { onBegin } of batch) onBegin?.();
       const samples = await policy.sample(batch.map(({ request }) => request), { signal: this.#stop.signal });
       batch.forEach(({ resolve }, i) => resolve(present(samples[i])));
     } catch (error) {

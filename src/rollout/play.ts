@@ -134,7 +134,7 @@ async function playEpisode(spec: EpisodeSpec, { ask, policy, cohort, member, sta
     : { kind: "end", episode: failAtStart(spec, first.fault.boundary, first.fault.code) };
   while (next.kind !== "end") {
     if (next.kind === "sample") {
-      const sample = await ask(policy, next.request, rank);
+      const sample = await ask(policy, next.request, { rank });
       progress.sampled(sampledCount(sample));
       next = receiveSample(next.state, sample, dialogue);
     } else {

@@ -16,7 +16,7 @@ import type { AnySample, Sampling } from "../policy/policy.ts";
 import type { Ask, Rank } from "../policy/sampling-tasks.ts";
 import type { StoredEnvironment } from "../report/run-rows.ts";
 import { urgently } from "../sandbox/sandbox.ts";
-import { type DesignDependencies, type Designer, stageReporter } from "./dependencies.ts";
+import type { DesignDependencies, Designer } from "./dependencies.ts";
 import type { Stage } from "./events.ts";
 
 /** One candidate: what the designer wrote for a task and what the gates said. */
@@ -51,24 +51,26 @@ export interface Designing {
   readonly reports: Readonly<Record<"design" | "gates" | "hints", StageCount>>;
 }
 
-/** Counts the parts of a stage that go on beside those of others; the stage begins with the first of them. */
+/** Counts the parts of a stage that go on beside those of others; its seconds are those in which one of them was under way. */
 interface StageCount {
   begin(): void;
   end(tokens?: number): void;
 }
 
 function stageCount(stage: Stage, { iteration, total, deps }: { readonly iteration: number; readonly total: number; readonly deps: DesignDependencies }): StageCount {
-  const counts = { begun: 0, done: 0, tokens: 0 };
-  let report: ReturnType<typeof stageReporter> | undefined;
-  const tell = (): void => (report ??= stageReporter(deps, iteration, stage))({ done: counts.done, total: Math.max(total, counts.begun), tokens: counts.tokens });
+  const { clock, listener } = deps;
+  let [begun, done, tokens, since, busyMs] = [0, 0, 0, 0, 0];
+  const tell = (): void => listener({ kind: "stage", iteration, stage, done, total: Math.max(total, begun), tokens, seconds: busyMs / 1000 });
   return {
     begin: () => {
-      counts.begun += 1;
-      if (report === undefined) tell();
+      if (begun === done) since = clock();
+      begun += 1;
+      if (begun === 1) tell();
     },
-    end: (tokens = 0) => {
-      counts.done += 1;
-      counts.tokens += tokens;
+    end: (sampled = 0) => {
+      const now = clock();
+      [busyMs, since] = [busyMs + now - since, now];
+      [done, tokens] = [done + 1, tokens + sampled];
       tell();
     },
   };
@@ -134,18 +136,18 @@ interface Call {
 async function sampleDesign({ task, attempt, rejection }: Attempt, call: Call, { config, designer }: DesignDependencies): Promise<Draft> {
   const { iteration, reports } = call.designing;
   const prompt = designer.renderer.prompt(designer.prompts.design(task, config.design.exampleMaxChars, rejection));
-  reports.design.begin();
-  const said = await say(designer, { prompt, sampling: config.design.sampling, seed: deriveSeed(config.run.seed, iteration, task.id, "design", attempt) }, call);
-  reports.design.end(said.tokens);
+  const said = await say(designer, { prompt, sampling: config.design.sampling, seed: deriveSeed(config.run.seed, iteration, task.id, "design", attempt), count: reports.design }, call);
   return { id: `${task.id}.${attempt}`, task, attempt, extraction: extractProgram(spokenPart(said.response)), ...said };
 }
 
 type Said = Pick<Design, "response" | "trajectory" | "tokens">;
 
 /** One call. */
-async function say({ policy, renderer }: Designer, { prompt, sampling, seed }: { readonly prompt: Prompt; readonly sampling: Sampling; readonly seed: number }, { ask, rank }: Call): Promise<Said> {
-  const sample = await ask(policy, { prompt, sampling: roomFor(sampling, promptTokens(prompt), policy.contextLength), seed }, rank);
-  return { response: renderer.text(saidIn(sample)), trajectory: designerRow(prompt, sample), tokens: sampledCount(sample) };
+async function say({ policy, renderer }: Designer, { prompt, sampling, seed, count }: { readonly prompt: Prompt; readonly sampling: Sampling; readonly seed: number; readonly count: StageCount }, { ask, rank }: Call): Promise<Said> {
+  const sample = await ask(policy, { prompt, sampling: roomFor(sampling, promptTokens(prompt), policy.contextLength), seed }, { rank, onBegin: () => count.begin() });
+  const tokens = sampledCount(sample);
+  count.end(tokens);
+  return { response: renderer.text(saidIn(sample)), trajectory: designerRow(prompt, sample), tokens };
 }
 
 /** Runs the gates on a candidate. */
@@ -165,9 +167,7 @@ export async function writeHint(design: Design, call: Call, deps: DesignDependen
   const { config, hinter = deps.designer } = deps;
   const { iteration, reports } = call.designing;
   const prompt = hinter.renderer.prompt(hinter.prompts.hint(sourceOf(design)));
-  reports.hints.begin();
-  const { response, trajectory, tokens } = await say(hinter, { prompt, sampling: config.design.hintSampling, seed: deriveSeed(config.run.seed, iteration, design.id, "hint") }, call);
-  reports.hints.end(tokens);
+  const { response, trajectory } = await say(hinter, { prompt, sampling: config.design.hintSampling, seed: deriveSeed(config.run.seed, iteration, design.id, "hint"), count: reports.hints }, call);
   const text = spokenPart(response).trim();
   return { designId: design.id, text, trajectory, verdict: await judgeDesignHint(text, design, deps) };
 }

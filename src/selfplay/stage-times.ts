@@ -6,7 +6,7 @@ interface StageTime {
   readonly now: number;
 }
 
-/** Adds up how long the stages of each iteration took, from their events: from a stage's begin to the last of it. Stages may overlap. */
+/** Adds up how long the stages of each iteration took, from their events: what the last one of a stage says. Stages may overlap. */
 export class StageTimes {
   readonly #iterations = new Map<number, Map<Stage, StageTime>>();
 
