@@ -30,10 +30,11 @@ describe("presets", () => {
     expect(loadConfig(name).config.run.iterations).toBeGreaterThan(0);
   });
 
-  test("the frozen pool differs from nano only in its environments", () => {
-    const { environments, ...rest } = loadConfig("nano-frozen-pool").config;
+  test("the frozen pool differs from nano only in its environments and in how many of them an iteration plays", () => {
+    const { environments, design, ...rest } = loadConfig("nano-frozen-pool").config;
     expect(environments.kind).toBe("frozenPool");
-    expect({ ...rest, environments: { kind: "selfplay" } }).toEqual(loadConfig("nano").config);
+    const nano = loadConfig("nano").config;
+    expect({ ...rest, environments: { kind: "selfplay" }, design: { ...design, tasksPerIteration: nano.design.tasksPerIteration } }).toEqual(nano);
   });
 
   test("an unknown one lists the known ones", () => {

@@ -9,10 +9,12 @@ const nanoPolicy: ConfigInput = {
   sandbox: { limits: { fuelPerCall: 50_000 } },
   /**
    * Examples are cut as in the demonstrations. This model repeats the family of whatever example it sees, even of one to avoid: it
-   * sees only good ones, and is free where there are none. Rejected designs earn less than useless ones.
+   * sees only good ones, and is free where there are none. Rejected designs earn less than useless ones. All skills at a time: many
+   * kinds of programs beside each other keep the agent from mastering a few and forgetting the rest.
    */
-  design: { tasksPerIteration: 16, maxAttempts: 1, activeSkills: 3, exampleMaxChars: 160, negatives: 0, invalidReward: -0.1, sampling: { temperature: 0.5 } },
-  /** Half of what the agent plays is drawn from the archive by learnability: about half of the new programs teach it nothing. */
+  design: { tasksPerIteration: 32, maxAttempts: 1, activeSkills: 6, exampleMaxChars: 160, negatives: 0, invalidReward: -0.1, sampling: { temperature: 0.7 } },
+  play: { seedsPerEnvironment: 4, playsPerSeed: 2, hintPlaysPerSeed: 2 },
+  /** A third of what the agent plays is drawn from the archive by learnability: about half of the new programs teach it nothing. */
   curriculum: { replays: 8, positiveMaxAge: 6 },
   /**
    * No novelty gate: this model writes variants of the families it was shown, in few words, so the gate would refuse
@@ -20,7 +22,7 @@ const nanoPolicy: ConfigInput = {
    */
   gates: { novelty: { enabled: false } },
   /**
-   * 16 plays an arm leave a wide interval around regret: only what is surely there is paid, so that noise does not drown the rest.
+   * 8 plays an arm leave a wide interval around regret: only what is surely there is paid, so that noise does not drown the rest.
    * The wide ramp pays a little for being won, or lost, at all: most first designs are far from the middle.
    */
   designerReward: { kind: "blend", regretEstimate: "lowerBound", ramp: 0.4 },
@@ -36,7 +38,6 @@ const nano: ConfigInput = {
   run: { iterations: 60 },
   policy: { kind: "embedded", threads: 1 },
   sandbox: { ...nanoPolicy.sandbox, lanes: 1 },
-  play: { seedsPerEnvironment: 4, playsPerSeed: 4, hintPlaysPerSeed: 4 },
   evaluation: { seedsPerProgram: 16 },
 };
 
@@ -46,22 +47,19 @@ export const presets: Readonly<Record<string, PresetInput>> = {
   quickstart: {
     ...nanoPolicy,
     run: { iterations: 30 },
-    /** Warmer than in `nano`: more forms of program, and as many that pass. */
-    design: { ...nanoPolicy.design, sampling: { temperature: 0.7 } },
-    play: { seedsPerEnvironment: 4, playsPerSeed: 4, hintPlaysPerSeed: 4 },
     evaluation: { seedsPerProgram: 4 },
   },
   /** Self-play for about half an hour on one core, measured with more plays. */
   nano,
-  /** Control of `nano`: the same episodes and updates on a pool designed by the untrained policy. */
-  "nano-frozen-pool": { ...nano, environments: { kind: "frozenPool", size: 96 } },
+  /** Control of `nano`: updates on as many environments an iteration (about 16 new ones and the replays), of a pool designed by the untrained policy. */
+  "nano-frozen-pool": { ...nano, design: { ...nano.design, tasksPerIteration: 24 }, environments: { kind: "frozenPool", size: 96 } },
   /** Two tiny iterations, for tests. */
   smoke: {
     ...nanoPolicy,
     run: { iterations: 2 },
     policy: { kind: "embedded", threads: 1 },
     sandbox: { ...nanoPolicy.sandbox, lanes: 1 },
-    design: { ...nanoPolicy.design, tasksPerIteration: 2, activeSkills: 2, maxAttempts: 1 },
+    design: { ...nanoPolicy.design, tasksPerIteration: 2, activeSkills: 2, sampling: { temperature: 0.5 } },
     play: { seedsPerEnvironment: 2, playsPerSeed: 2, hintPlaysPerSeed: 2, maxTurns: 4 },
     evaluation: { seedsPerProgram: 1, greedy: false },
   },
