@@ -50,22 +50,8 @@ export class Child {
   private stderr = "";
   private lastProgress = 0;
 
-  /** Starts a child and waits until it serves. @throws sandbox.child-start */
-  static async start(image: Image, limits: Limits, bubblewrap: BubblewrapState): Promise<Child> {
-    const child = new Child(image, limits, bubblewrap);
-    try {
-      const begin = monotonicClock();
-      await child.receive(limits.wallMsPerStart, () => undefined);
-      child.startMs = monotonicClock() - begin;
-      return child;
-    } catch (error) {
-      await child.kill();
-      const message = `A sandbox child did not start: ${error instanceof Error ? error.message : ""} ${child.stderr}`;
-      throw new SpadeError("sandbox.child-start", `${message.trim()}. Run with the pinned Node (npm ci installs it).`, { cause: error });
-    }
-  }
-
-  private constructor(image: Image, limits: Limits, bubblewrap: BubblewrapState) {
+  /** Begins to start a child. */
+  constructor(image: Image, limits: Limits, bubblewrap: BubblewrapState) {
     this.limits = limits;
     const { maxObservationChars, maxOutputBytes, maxForkBytes, fuelPerCall, wallMsPerCall, memoryLimitBytes } = limits;
     const options = {
@@ -100,6 +86,19 @@ export class Child {
     this.channel.on("error", () => undefined);
     this.channel.on("data", (chunk: Buffer) => this.onData(chunk));
     this.process.stderr?.on("data", (chunk: Buffer) => (this.stderr = (this.stderr + chunk.toString("utf8")).slice(-2000)));
+  }
+
+  /** Waits until a new child serves; once. @throws sandbox.child-start */
+  async started(): Promise<void> {
+    try {
+      const begin = monotonicClock();
+      await this.receive(this.limits.wallMsPerStart, () => undefined);
+      this.startMs = monotonicClock() - begin;
+    } catch (error) {
+      await this.kill();
+      const message = `A sandbox child did not start: ${error instanceof Error ? error.message : ""} ${this.stderr}`;
+      throw new SpadeError("sandbox.child-start", `${message.trim()}. Run with the pinned Node (npm ci installs it).`, { cause: error });
+    }
   }
 
   /** Process id, for tests and diagnosis. */

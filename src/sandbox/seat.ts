@@ -16,6 +16,8 @@ export class Seat {
   loads = 0;
   private readonly options: SeatOptions;
   private child: Child | undefined;
+  /** The child that is being started. */
+  private coming: Child | undefined;
   private starting: Promise<Child> | undefined;
   private isClosed = false;
 
@@ -23,9 +25,9 @@ export class Seat {
     this.options = options;
   }
 
-  /** Process id of the child, if one is running. */
+  /** Process id of the child, if one is running or being started. */
   get pid(): number | undefined {
-    return this.child?.pid;
+    return (this.child ?? this.coming)?.pid;
   }
 
   /** The child; starts one when there is none. @throws sandbox.child-start, sandbox.closed */
@@ -64,14 +66,16 @@ export class Seat {
   /** Kills the child for good, also one that is being started. */
   async close(): Promise<void> {
     this.isClosed = true;
-    await this.child?.kill();
+    await (this.child ?? this.coming)?.kill();
     await this.starting?.catch(() => undefined);
     await this.end();
   }
 
   private async start(): Promise<Child> {
     const { image, limits, bubblewrap } = this.options;
-    const child = await Child.start(image, limits, bubblewrap);
+    const child = new Child(image, limits, bubblewrap);
+    this.coming = child;
+    await child.started().finally(() => (this.coming = undefined));
     this.child = child;
     this.loads = 0;
     if (this.isClosed) await child.kill();
