@@ -36,6 +36,7 @@ async function episode(handle: ProgramHandle, seed: number, log?: string[]): Pro
   const { instance, observation } = await createOne(handle, seed);
   const seen = [observation];
   for (let turn = 0; turn < 12; turn++) seen.push(valueOf((await handle.step([{ instance, action: `go${turn}` }]))[0]).observation);
+  await handle.release([instance]);
   log?.push("healthy");
   return seen;
 }
