@@ -63,6 +63,13 @@ export class Arguments {
     return Number(value);
   }
 
+  /** The same, `byDefault` where it is not given. @throws SpadeError usage.number for 0 too */
+  atLeastOne(name: string, byDefault: number): number {
+    const value = this.integer(name) ?? byDefault;
+    if (value < 1) throw new SpadeError("usage.number", `--${name} must be at least 1, not ${value}. See: spade ${this.spec.name} --help`);
+    return value;
+  }
+
   /** Positional argument at `index`. @throws SpadeError usage.missing */
   required(index: number, what: string): string {
     const value = this.positionals[index];

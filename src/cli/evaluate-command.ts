@@ -18,9 +18,9 @@ import { evaluationSeeds } from "../selfplay/evaluation.ts";
 import { listCheckpoints } from "../storage/checkpoints.ts";
 import { RunStore } from "../storage/run-store.ts";
 import type { Arguments, CommandSpec } from "./arguments.ts";
-import { readVariable } from "./environment-variables.ts";
 import { decimal, pair, table } from "./format.ts";
 import { spentText } from "./spending.ts";
+import { outsideRuns } from "./surroundings.ts";
 
 /** `spade evaluate`: scores a model, or every checkpoint of a run, on the hand-written suites. */
 export const evaluateCommand: CommandSpec = {
@@ -66,7 +66,7 @@ function findSubjects(path: string): Subject[] {
   const { config } = loadConfig("quickstart");
   if (path.endsWith(".json")) {
     const own = loadConfig(path).config;
-    return [{ name: own.policy.model, config: own, open: () => openSpeaker(own, { readVariable, notice: (text) => void process.stderr.write(`${text}\n`) }) }];
+    return [{ name: own.policy.model, config: own, open: () => openSpeaker(own, outsideRuns) }];
   }
   if (existsSync(join(path, "run.sqlite"))) {
     const store = RunStore.openReadOnly(path);

@@ -38,8 +38,8 @@ const marks = ["<!-- gate bench: begin; written by `spade gate bench --write` --
 export async function benchCommand(args: Arguments): Promise<number> {
   const operators = args.text("operators");
   const chosen = operators === undefined ? mutationOperators : operatorsOf(operators.split(",").map((id) => id.trim()));
-  const programsPerOperator = atLeastOne(args, "programs", defaultPrograms);
-  const lanes = atLeastOne(args, "lanes", 2);
+  const programsPerOperator = args.atLeastOne("programs", defaultPrograms);
+  const lanes = args.atLeastOne("lanes", 2);
   const seed = args.integer("seed") ?? 0;
   const write = args.flag("write");
   if (write && operators !== undefined) throw new SpadeError("usage.write", "--write puts a whole table into docs/gates.md; leave --operators out.");
@@ -56,12 +56,6 @@ export async function benchCommand(args: Arguments): Promise<number> {
   console.log(args.flag("json") ? JSON.stringify({ seed, programsPerOperator, limits: benchLimits, targets: benchTargets, ...result }, null, 2) : benchText(result));
   if (write) writeTable(benchMarkdown(result, provenance(programsPerOperator, seed)));
   return result.missed.length === 0 ? 0 : 1;
-}
-
-function atLeastOne(args: Arguments, name: string, fallback: number): number {
-  const value = args.integer(name) ?? fallback;
-  if (value < 1) throw new SpadeError("usage.number", `--${name} must be at least 1, not ${value}. See: spade gate --help`);
-  return value;
 }
 
 const gatesPage = join(root, "docs/gates.md");

@@ -13,10 +13,9 @@ import { openSpeaker } from "../selfplay/engines.ts";
 import { type GivenEnvironment, playRollouts, type RolloutScores, scoreRollouts } from "../selfplay/rollouts.ts";
 import { RunStore } from "../storage/run-store.ts";
 import type { Arguments, CommandSpec } from "./arguments.ts";
-import { readVariable } from "./environment-variables.ts";
 import { decimal, pair, table } from "./format.ts";
 import { spentText } from "./spending.ts";
-import { freePath, interruptible } from "./surroundings.ts";
+import { freePath, interruptible, outsideRuns } from "./surroundings.ts";
 
 /** `spade rollout`: plays given programs with any policy. */
 export const rolloutCommand: CommandSpec = {
@@ -39,12 +38,12 @@ async function rollout(args: Arguments): Promise<number> {
   args.required(0, "An environment");
   const environments = args.positionals.flatMap(readEnvironments);
   const source = args.text("policy") ?? "quickstart";
-  const [seed, seeds, plays] = [args.integer("seed"), atLeastOne(args, "seeds", 8), atLeastOne(args, "plays", 1)];
+  const [seed, seeds, plays] = [args.integer("seed"), args.atLeastOne("seeds", 8), args.atLeastOne("plays", 1)];
   const { config } = loadConfig(source, seed === undefined ? {} : { run: { seed } });
   const file = newFile(args.text("out") ?? freePath("rollouts", basename(source, ".json"), ".jsonl"));
   interruptible(file, `Finished episodes are in ${file}.`);
   await using stack = new AsyncDisposableStack();
-  const speaker = stack.use(await openSpeaker(config, { readVariable, notice: (text) => void process.stderr.write(`${text}\n`) }));
+  const speaker = stack.use(await openSpeaker(config, outsideRuns));
   const sandbox = await openSandbox(config.sandbox);
   stack.defer(() => sandbox.close());
   for (const note of speaker.notes) process.stderr.write(`${note}\n`);
@@ -100,12 +99,6 @@ function readStored(directory: string): GivenEnvironment[] {
   } finally {
     store.close();
   }
-}
-
-function atLeastOne(args: Arguments, name: string, byDefault: number): number {
-  const value = args.integer(name) ?? byDefault;
-  if (value < 1) throw new SpadeError("usage.number", `--${name} must be at least 1, not ${value}. See: spade rollout --help`);
-  return value;
 }
 
 function newFile(path: string): string {

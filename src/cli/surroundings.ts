@@ -1,5 +1,10 @@
 import { existsSync } from "node:fs";
 import process from "node:process";
+import type { EngineSurroundings } from "../selfplay/engines.ts";
+import { readVariable } from "./environment-variables.ts";
+
+/** What a policy is opened with where there is no run to tell: notices go to the error stream. */
+export const outsideRuns: EngineSurroundings = { readVariable, notice: (text) => void process.stderr.write(`${text}\n`) };
 
 /** The first of `<root>/<name>-1`, `-2`, … that does not exist. */
 export function freePath(root: string, name: string, extension = ""): string {

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { RunStore } from "../storage/run-store.ts";
+import type { Row } from "../storage/tables.ts";
 import { mean } from "./iteration-metrics.ts";
 import type { Rates } from "./plan.ts";
 
@@ -17,7 +18,8 @@ export function measuredRates(store: RunStore): Rates {
   const trained = store.iterations().filter(({ iteration }) => iteration > 0);
   const candidates = [...store.rows("environments")].filter(({ iteration }) => iteration > 0);
   const admitted = candidates.filter((row) => row.admitted);
-  const agents = [...store.rows("advantages")].filter(({ role }) => role === "agent");
+  const credited = [...store.rows("advantages")];
+  const agents = credited.filter(({ role }) => role === "agent");
   const lengths = trajectoryLengths(store);
   const all = [...lengths.values()].flatMap((byId) => [...byId.values()]);
   const stored = all.reduce((sum, { given, sampled }) => sum + given + sampled, 0);
@@ -33,7 +35,7 @@ export function measuredRates(store: RunStore): Rates {
     episodePromptTokens: column("episode", "given"),
     episodeReadTokens: column("episode", "read"),
     episodeTokens: column("episode", "sampled"),
-    ...speeds(store, { trained, candidates: candidates.length, lengths }),
+    ...speeds({ trained, candidates: candidates.length, credited, lengths }),
     bytesPerToken: stored === 0 ? undefined : statSync(join(store.directory, "run.sqlite")).size / stored,
   });
 }
@@ -55,16 +57,20 @@ function trajectoryLengths(store: RunStore): Map<string, Map<string, Lengths>> {
   return byOwner;
 }
 
-function speeds(
-  store: RunStore,
-  { trained, candidates, lengths }: { readonly trained: ReturnType<RunStore["iterations"]>; readonly candidates: number; readonly lengths: ReturnType<typeof trajectoryLengths> },
-): { readonly [K in keyof Rates]?: number | undefined } {
+interface Measured {
+  readonly trained: ReturnType<RunStore["iterations"]>;
+  readonly candidates: number;
+  readonly credited: readonly Row<"advantages">[];
+  readonly lengths: ReturnType<typeof trajectoryLengths>;
+}
+
+function speeds({ trained, candidates, credited, lengths }: Measured): { readonly [K in keyof Rates]?: number | undefined } {
   const timings = trained.flatMap(({ timing }) => (timing?.["playMs"] === undefined ? [] : [timing]));
   if (timings.length === 0 || timings.length < trained.length) return {};
   const seconds = (...names: readonly string[]): number => timings.reduce((sum, timing) => sum + names.reduce((own, name) => own + (timing[name] ?? 0), 0), 0) / 1000;
   const sampled = (owner: string): number => [...(lengths.get(owner)?.values() ?? [])].reduce((sum, row) => sum + row.sampled, 0);
   const over = (amount: number, time: number): number | undefined => (amount > 0 && time > 0 ? amount / time : undefined);
-  const rows = [...store.rows("advantages")].filter(({ kept, advantage }) => kept && advantage !== 0);
+  const rows = credited.filter(({ kept, advantage }) => kept && advantage !== 0);
   const rowTokens = rows.reduce((sum, { role, subjectId }) => {
     const row = lengths.get(role === "agent" ? "episode" : "design")?.get(subjectId);
     return sum + (row === undefined ? 0 : row.given + row.sampled);

@@ -66,7 +66,7 @@ export class Seat {
   /** Kills the child for good, also one that is being started. */
   async close(): Promise<void> {
     this.isClosed = true;
-    await (this.child ?? this.coming)?.kill();
+    await this.coming?.kill();
     await this.starting?.catch(() => undefined);
     await this.end();
   }
@@ -78,7 +78,6 @@ export class Seat {
     await child.started().finally(() => (this.coming = undefined));
     this.child = child;
     this.loads = 0;
-    if (this.isClosed) await child.kill();
     return child;
   }
 }

@@ -99,7 +99,7 @@ async function atLevels(beginning: Beginning, drawn: readonly WindowEnvironment[
     return { id: level.value === written ? id : `${id}@${level.value}`, skill, program: variantOf(program, level.value), level };
   });
   const known = [...knownEnvironments(beginning, deps)];
-  const seen = new Set([...[...deps.store.rows("environments")].map(({ id }) => id), ...known.map(({ environment }) => environment.id), ...uncommitted.rejected]);
+  const seen = new Set([...[...deps.store.rows("environments")].map(({ id }) => id), ...uncommitted.admitted.map(({ environment }) => environment.id), ...uncommitted.rejected]);
   const { judged, record } = await judgePrograms(iteration, variants.filter(({ id }) => !seen.has(id)), deps);
   const admitted = new Map([...known, ...judged.admitted].map((stored) => [stored.environment.id, windowEnvironment(stored, "pool")]));
   const environments = variants.flatMap(({ id, level }) => {
