@@ -51,7 +51,9 @@ test.each(["spin", "hang"])("a call that hangs (%s) does not hold up others in i
   const { instance } = await createOne(hostile, 1);
   const ends: string[] = [];
   const hanging = hostile.step([{ instance, action: how }]).then(() => ends.push("over"), () => ends.push("closed"));
-  expect(await episode(healthy, 3)).toEqual(alone);
+  // It may be that the healthy program's turn comes first.
+  do expect(await episode(healthy, 3)).toEqual(alone);
+  while (takenOver(sandbox) === 0);
   expect(ends).toEqual([]);
   expect(takenOver(sandbox)).toBe(1);
   await sandbox.close();
@@ -67,6 +69,7 @@ test("a program that hangs while it is loaded holds up nobody either", async () 
   // It may be that the healthy program's turn comes first.
   do expect(await episode(healthy, 4)).toEqual(alone);
   while (takenOver(sandbox) === 0);
+  expect(takenOver(sandbox)).toBe(1);
   await sandbox.close();
   expect(await opening).toMatchObject({ code: "sandbox.closed" });
 });
