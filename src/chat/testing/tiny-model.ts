@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import process from "node:process";
+import { afterAll } from "vitest";
 
 /** Families whose templates are reproduced in `templates/`. */
 export type TinyModelFamily = "chatml" | "qwen25" | "qwen3" | "llama3";
@@ -44,8 +44,8 @@ const words = [" the", " answer", " north", "think", "user", "assistant", "syste
 const pairs: readonly (readonly [string, string])[] = [["\n", "\n"], [">", "\n"], ["}", "}"], [".", "\n"], ["<", "|"], ["|", ">"], ["1", "2"], ["\\", "boxed"], ["\\boxed", "{"]];
 
 const written: string[] = [];
-process.once("exit", () => {
-  for (const directory of written) rmSync(directory, { recursive: true, force: true });
+afterAll(() => {
+  for (const directory of written) rmSync(directory, { recursive: true });
 });
 
 export interface TinyModelChanges {
@@ -56,7 +56,7 @@ export interface TinyModelChanges {
   readonly added?: readonly string[];
 }
 
-/** Writes a directory with a tiny byte-level BPE tokenizer and the family's template, as Hugging Face lays one out; it is removed when the process ends. */
+/** Writes a directory with a tiny byte-level BPE tokenizer and the family's template, as Hugging Face lays one out; it is removed after the test file that imports this. */
 export function writeTinyModel(family: TinyModelFamily, changes: TinyModelChanges = {}): string {
   const { control, eos, bos, ends, pattern } = families[family];
   const plain = [...families[family].plain, ...(changes.added ?? [])];
