@@ -4,6 +4,7 @@ import { type HttpClient, jsonBody } from "../../http/client.ts";
 import { type HttpFailure, httpFailure } from "../../http/failure.ts";
 import { Gate } from "../../http/gate.ts";
 import { failureCode } from "../failure-code.ts";
+import { sessionHeader } from "../session-header.ts";
 import type { Spending, Usage } from "./spending.ts";
 import { Nonsense, readModels, type ServedModelEntry } from "./wire.ts";
 
@@ -17,6 +18,15 @@ export interface EndpointOptions {
   readonly body?: Readonly<Record<string, unknown>>;
   /** Before a request is repeated whose answer made no sense; doubles each time. Default: 1,000. */
   readonly nonsensePauseMs?: number;
+}
+
+/** What a reply is asked for by. */
+interface Asked {
+  readonly path: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** Conversation that the reply goes on with. */
+  readonly session?: string;
+  readonly signal: AbortSignal;
 }
 
 /** Answers without sense to one request, in a row, before it is given up. */
@@ -64,21 +74,22 @@ export class Endpoint {
    * One reply, taken once however often it had to be asked for: waits for room, repeats what may help, counts what it took. `read` makes sense
    * of an answer or throws `Nonsense`. @throws SpadeError policy.*
    */
-  reply<T extends { readonly usage?: Usage }>(path: string, request: Readonly<Record<string, unknown>>, read: (answer: string) => T, signal: AbortSignal): Promise<T> {
+  reply<T extends { readonly usage?: Usage }>(asked: Asked, read: (answer: string) => T): Promise<T> {
     return this.#gate.run(async () => {
       this.spending.check();
-      const reply = await this.#ask(path, request, read, signal);
+      const reply = await this.#ask(asked, read);
       this.#gate.speedUp();
       this.spending.add(reply.usage);
       return reply;
-    }, signal);
+    }, asked.signal);
   }
 
-  async #ask<T>(path: string, request: Readonly<Record<string, unknown>>, read: (answer: string) => T, signal: AbortSignal): Promise<T> {
-    const body = jsonBody(Object.fromEntries(Object.entries({ ...request, ...this.#body }).filter(([, value]) => value !== null && value !== undefined)));
+  async #ask<T>(asked: Asked, read: (answer: string) => T): Promise<T> {
+    const { path, signal } = asked;
+    const body = jsonBody(Object.fromEntries(Object.entries({ ...asked.body, ...this.#body }).filter(([, value]) => value !== null && value !== undefined)));
     for (let odd = 1; ; odd++) {
       try {
-        const response = await this.#http.send({ method: "POST", path, body, headers: { accept: "text/event-stream, application/json" }, signal, onFailure: (failure) => this.#note(failure) });
+        const response = await this.#http.send({ method: "POST", path, body, headers: { accept: "text/event-stream, application/json", ...sessionHeader(asked) }, signal, onFailure: (failure) => this.#note(failure) });
         return read(new TextDecoder().decode(response.bytes));
       } catch (error) {
         const failure = httpFailure(error);

@@ -3,6 +3,7 @@ import { SpadeError } from "../../core/errors.ts";
 import { TabularModel } from "../tinker/testing/served-model.ts";
 import { policyContract, type PolicySubject } from "../testing/contract.ts";
 import type { TextPolicy } from "../policy.ts";
+import { sessionHeader } from "../session-header.ts";
 import { connectText, connectTokens } from "./openai.ts";
 import type { Spending } from "./spending.ts";
 import { asking, endpointOf, type EndpointChanges, testModel } from "./testing/connect.ts";
@@ -61,6 +62,15 @@ describe("chats", () => {
     const { policy, spending } = await open({ faults: [{ kind: "status", status: 400, body }] });
     expect(await policy.sample([asking("x")])).toEqual([{ text: "", stop: "context", tokenCount: 0, policyVersion: 0 }]);
     expect(spending.spent).toMatchObject({ replies: 0, tooLong: 1 });
+  });
+
+  it("names the conversation in a header, the same at every attempt and in every turn, whatever its name holds", async () => {
+    const { server, policy } = await open({ faults: [{ kind: "reset" }] });
+    const sessions = ["rollout/jeu_d’été ✓.py/plain/0/0", "rollout/jeu_d’été ✓.py/plain/0/0", "1/a/hint/0/0", undefined];
+    for (const session of sessions) await policy.sample([{ ...asking("x"), ...(session === undefined ? {} : { session }) }]);
+    const [lost, ...sent] = server.sessions;
+    expect(lost).toMatch(/^[0-9a-f]{32}$/);
+    expect(sent).toEqual([lost, lost, expect.not.stringMatching(lost ?? "") as string, undefined]);
   });
 
   it("asks for no more at once than allowed, and for less after 429, as long as Retry-After says", async () => {
@@ -135,7 +145,8 @@ describe("tokens", () => {
 
   it("are those that were asked for, and the context is the server's", async () => {
     const { server, policy } = await openTokens();
-    await policy.sample([request]);
+    await policy.sample([{ ...request, session: "1/a/plain/0/0" }]);
+    expect(server.sessions).toEqual([sessionHeader({ session: "1/a/plain/0/0" })["x-session-id"]]);
     expect(policy.contextLength).toBe(32);
     expect(server.bodies[0]).toMatchObject({ prompt: [1, 2, 3], return_token_ids: true, stop_token_ids: [stopToken], skip_special_tokens: false });
     await expect(policy.sample([{ ...request, prompt: new Int32Array(32) }])).rejects.toMatchObject({ code: "policy.contextLength" });

@@ -18,10 +18,10 @@ export interface TextOptions {
  */
 export async function connectText(endpoint: Endpoint, { contextLength, stream }: TextOptions): Promise<TextPolicy> {
   await endpoint.servedModel();
-  const one = async ({ prompt, sampling, seed }: SampleRequest<readonly ChatMessage[]>, signal: AbortSignal): Promise<TextSample> => {
-    const asked = { model: endpoint.model, messages: prompt, ...samplingFields(sampling, seed), stream, ...(stream ? { stream_options: { include_usage: true } } : {}) };
+  const one = async ({ prompt, sampling, seed, ...named }: SampleRequest<readonly ChatMessage[]>, signal: AbortSignal): Promise<TextSample> => {
+    const body = { model: endpoint.model, messages: prompt, ...samplingFields(sampling, seed), stream, ...(stream ? { stream_options: { include_usage: true } } : {}) };
     try {
-      const { text, stop, usage } = await endpoint.reply("/chat/completions", asked, readChat, signal);
+      const { text, stop, usage } = await endpoint.reply({ path: "/chat/completions", body, signal, ...named }, readChat);
       return { text, stop, tokenCount: usage?.outputTokens ?? 0, policyVersion: 0 };
     } catch (error) {
       if (!isContextOverflow(error)) throw error;
@@ -52,10 +52,10 @@ export async function connectTokens(endpoint: Endpoint, options: TokenOptions): 
   const contextLength = options.contextLength ?? served?.contextLength;
   if (contextLength === undefined) throw new SpadeError("policy.contextLength", `The endpoint does not say how long the context of ${endpoint.model} is. Set policy.contextLength.`);
   if (options.probe !== undefined) await checkTokenizer(endpoint, options.probe);
-  const one = async ({ prompt, sampling, seed }: SampleRequest, signal: AbortSignal): Promise<Sample> => {
+  const one = async ({ prompt, sampling, seed, ...named }: SampleRequest, signal: AbortSignal): Promise<Sample> => {
     const maxTokens = Math.min(sampling.maxTokens, contextLength - prompt.length);
-    const asked = { model: endpoint.model, prompt: [...prompt], ...samplingFields({ ...sampling, maxTokens }, seed), logprobs: 1, return_token_ids: true, stop_token_ids: options.stopTokens, skip_special_tokens: false, stream: false };
-    const reply = await endpoint.reply("/completions", asked, (answer) => readTokens(answer) ?? noTokens(endpoint), signal);
+    const body = { model: endpoint.model, prompt: [...prompt], ...samplingFields({ ...sampling, maxTokens }, seed), logprobs: 1, return_token_ids: true, stop_token_ids: options.stopTokens, skip_special_tokens: false, stream: false };
+    const reply = await endpoint.reply({ path: "/completions", body, signal, ...named }, (answer) => readTokens(answer) ?? noTokens(endpoint));
     if (reply.prompt !== undefined && reply.prompt.join() !== prompt.join()) throw new SpadeError("policy.protocol", `The endpoint changed a prompt of ${prompt.length} tokens to one of ${reply.prompt.length} before it sampled. Leave policy.tokenizer out to send chats.`);
     const { tokens, logprobs } = checkSampled(reply, { maxTokens, vocabularySize: options.vocabularySize });
     if (reply.stop === "stop" && !options.stopTokens.includes(tokens.at(-1) ?? -1)) throw new SpadeError("policy.protocol", `A reply ended at token ${tokens.at(-1)}, expected one of ${options.stopTokens.join(", ")}: the endpoint leaves out the token that ends it, or policy.tokenizer is not the served model's.`);
@@ -71,8 +71,8 @@ export async function connectTokens(endpoint: Endpoint, options: TokenOptions): 
 
 /** Compares how both tokenize a text; a server that does not say how it does is not compared. */
 async function checkTokenizer(endpoint: Endpoint, { text, tokens }: NonNullable<TokenOptions["probe"]>): Promise<void> {
-  const asked = { model: endpoint.model, prompt: text, add_special_tokens: false, max_tokens: 1, return_token_ids: true, stream: false };
-  const { prompt } = await endpoint.reply("/completions", asked, (answer) => readTokens(answer) ?? noTokens(endpoint), new AbortController().signal);
+  const body = { model: endpoint.model, prompt: text, add_special_tokens: false, max_tokens: 1, return_token_ids: true, stream: false };
+  const { prompt } = await endpoint.reply({ path: "/completions", body, signal: new AbortController().signal }, (answer) => readTokens(answer) ?? noTokens(endpoint));
   if (prompt === undefined || prompt.join() === tokens.join()) return;
   throw new SpadeError("policy.tokenizer", `The endpoint tokenizes a text of ${text.length} characters into ${prompt.length} tokens (${prompt.slice(0, 8).join(", ")}, …), policy.tokenizer into ${tokens.length} (${tokens.slice(0, 8).join(", ")}, …): it is not the served model's. Set policy.tokenizer to the directory of the served model's tokenizer.`);
 }

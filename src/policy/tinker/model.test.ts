@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Loss, Optimiser, TrainingRow, UpdateMetrics } from "../policy.ts";
+import { sessionHeader } from "../session-header.ts";
 import { contractLoss, rewardedRows } from "../testing/contract.ts";
 import { mergeMetrics, splitChunks } from "./chunks.ts";
 import { profiles, type ProfileName, profileNames } from "./profile.ts";
@@ -168,8 +169,9 @@ describe("requests", () => {
   it("name the conversation they go on with, so that a router can keep it with one replica", async () => {
     const { server, tinker } = await start();
     const request = { prompt: testPrompt(0), sampling: { temperature: 1, topP: 1, topK: 0, maxTokens: 3 }, seed: 1 };
-    await tinker.policy.sample([{ ...request, session: "1/a/plain/0/0" }, request, { ...request, session: "1/a/plain/0/1" }]);
-    expect(server.sessions.sort()).toEqual(["1/a/plain/0/0", "1/a/plain/0/1"]);
+    const named = ["1/a/plain/0/0", "1/a/plain/0/1"].map((session) => ({ ...request, session }));
+    await tinker.policy.sample([...named, request]);
+    expect(server.sessions.sort()).toEqual(named.map((each) => sessionHeader(each)["x-session-id"]).sort());
   });
 
   it("are given up when their signal aborts", async () => {

@@ -1,5 +1,6 @@
 import type { Gate } from "../../http/gate.ts";
 import type { Sampling } from "../policy.ts";
+import { sessionHeader } from "../session-header.ts";
 import type { Connection } from "./connection.ts";
 import { failureOf } from "./failures.ts";
 import { readProtobufPromptLogprobs, readProtobufSequences } from "./protobuf.ts";
@@ -14,9 +15,6 @@ export interface SamplerRequest {
   /** Conversation that the prompt goes on with. */
   readonly session?: string;
 }
-
-/** Routers in front of several replicas (vllm-router's `consistent_hash`, SkyRL's) send requests that are equal in it to one of them. */
-const sessionHeader = "x-session-id";
 
 /** Sampling requests whose result the server lost are sent again this often. */
 const maxResubmissions = 3;
@@ -69,7 +67,7 @@ export class Sampler {
     const onFailure = ({ status }: { readonly status?: number }): void => {
       if (status === 429) this.#gate.slowDown();
     };
-    const headers = { "x-tinker-sampling-backpressure": "1", ...(request.session === undefined ? {} : { [sessionHeader]: request.session }) };
+    const headers = { "x-tinker-sampling-backpressure": "1", ...sessionHeader(request) };
     const send = (): Promise<{ readonly requestId: string }> => this.#connection.begin(this.#payload(request, number), { what: "Sampling", signal, onFailure, headers });
     try {
       return (await send()).requestId;

@@ -44,6 +44,8 @@ export interface ScriptedEndpointOptions {
 export class ScriptedEndpoint implements AsyncDisposable {
   /** Bodies of all sampling requests, in order. */
   readonly bodies: Readonly<Record<string, unknown>>[] = [];
+  /** `X-Session-ID` of each of them. */
+  readonly sessions: (string | undefined)[] = [];
   /** Largest number of sampling requests at once. */
   mostAtOnce = 0;
   #atOnce = 0;
@@ -79,6 +81,7 @@ export class ScriptedEndpoint implements AsyncDisposable {
     const body = JSON.parse(Buffer.concat(parts).toString()) as Readonly<Record<string, unknown>>;
     const fault = this.#options.faults?.[this.bodies.length];
     this.bodies.push(body);
+    this.sessions.push(request.headersDistinct["x-session-id"]?.join());
     this.mostAtOnce = Math.max(this.mostAtOnce, ++this.#atOnce);
     await new Promise(setImmediate);
     await this.#answer(request.url ?? "", body, { fault, response });
