@@ -50,6 +50,20 @@ describe("with a scripted policy", () => {
     expect([...loop.store.rows("advantages")].filter(({ role }) => role === "designer")).toEqual([]);
   }, 120_000);
 
+  test("a fixed designer that gives text is paid at the end of its window, and nothing that it said is kept as tokens or trained", async () => {
+    const fixed = { kind: "fixed", policy: { kind: "openai", baseUrl: "http://127.0.0.1:1/v1", model: "tests/chat" } };
+    const options = { designer: fixed, design: { activeSkills: 1, regenerateEvery: 2, invalidReward: -0.1, sampling: { maxTokens: 2000 } } };
+    const halfRubbish: Script = { ...script(true), design: ({ seed }) => (seed % 2 === 0 ? written(oneTurn({ reset: addition })) : "I cannot.") };
+    using loop = disposable(await run(options, halfRubbish, 2));
+    const designs = [...loop.store.rows("environments")];
+    expect(new Set(designs.map(({ admitted }) => admitted))).toEqual(new Set([true, false]));
+    const rewards = [...loop.store.rows("rewards")].map(({ iteration, subjectId, components }) => [iteration, subjectId, "invalid" in components]);
+    expect(rewards.sort()).toEqual(designs.map(({ id, admitted }) => [2, id, !admitted]).sort());
+    expect(loop.store.rows("segments").some(({ owner }) => owner !== "episode")).toBe(false);
+    expect(loop.trainer.batches.flat().map(({ trajectory }) => trajectory.role).filter((role) => role !== "agent")).toEqual([]);
+    expect(loop.trainer.batches.flat().length).toBeGreaterThan(0);
+  }, 120_000);
+
   test.each(["compact", "full"])("without documents, %s prompts name none and no gate asks for grounding", async (prompts) => {
     using loop = disposable(await run({ prompts, design: { documents: false, sampling: { maxTokens: 2000 } } }, true, 1));
     const asked = loop.requests.map(({ prompt }) => byteTokenizer.decode(prompt)).filter((text) => /designer|You design/.test(text));

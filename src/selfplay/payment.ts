@@ -1,3 +1,4 @@
+import type { TrainableTrajectory } from "../core/trajectory.ts";
 import type { MeasuredReward } from "../credit/reward.ts";
 import type { PaidDesign } from "./credit.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -19,11 +20,11 @@ export function payDesigns(iteration: number, window: Window, sampled: Pick<Samp
   const paid = [...admitted, ...rejected];
   if (paid.length === 0) return [];
   const trajectories = sampled.trajectories();
-  return paid.flatMap(({ reward, ...design }) => {
-    const trajectory = trajectories.get(design.id);
-    return reward === undefined || trajectory === undefined ? [] : [{ ...design, reward, trajectory }];
-  });
+  return paid.flatMap(({ reward, ...design }) => (reward === undefined ? [] : [{ ...design, reward, trajectory: trajectories.get(design.id) ?? saidAsText }]));
 }
+
+/** Of a designer that gives text the record holds no tokens. It is paid all the same; the batch takes none of it (`policy.textOnly`). */
+const saidAsText: TrainableTrajectory = { role: "designer", arm: "plain", segments: [] };
 
 function invalid(reward: number): MeasuredReward {
   return { reward, components: { invalid: reward } };

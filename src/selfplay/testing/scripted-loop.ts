@@ -2,12 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { embeddedRenderer, type Renderer } from "../../chat/renderer.ts";
+import { textRenderer } from "../../chat/text-renderer.ts";
 import { loadConfig } from "../../config/load.ts";
 import { monotonicClock } from "../../core/clock.ts";
 import type { Episode } from "../../core/episode.ts";
 import { fence } from "../../designer/prompts.ts";
 import { bakeryDocument } from "../../gates/testing/programs.ts";
-import type { Policy, SampleRequest, Trainer, TrainingRow, UpdateMetrics } from "../../policy/policy.ts";
+import type { Policy, SampleRequest, TextPolicy, Trainer, TrainingRow, UpdateMetrics } from "../../policy/policy.ts";
 import { scriptedPolicy, type ScriptedPrompt } from "../../policy/scripted.ts";
 import { byteTokenizer } from "../../policy/testing/byte-tokenizer.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
@@ -92,7 +93,8 @@ export async function scriptedLoop(sandbox: Sandbox, script: Script, changes: ob
   const [requests, events, trainer]: [SampleRequest[], RunEvent[], RecordingTrainer] = [[], [], recordingTrainer()];
   let [iteration, state] = [0, initialState];
   let next: Promise<SampledWindow> | undefined;
-  const scripted = scriptedPolicy({ tokenizer: byteTokenizer, contextLength: 16_384, respond: (prompt) => voice(script, prompt)(prompt, iteration) });
+  const respond = (prompt: ScriptedPrompt): string => voice(script, prompt)(prompt, iteration);
+  const scripted = scriptedPolicy({ tokenizer: byteTokenizer, contextLength: 16_384, respond });
   const policy: Policy = {
     contextLength: scripted.contextLength,
     concurrent,
@@ -103,7 +105,9 @@ export async function scriptedLoop(sandbox: Sandbox, script: Script, changes: ob
     },
   };
   const kinds = { family: ({ skeleton }: { skeleton: string }) => skeleton, isNovel: () => undefined };
-  const deps: Dependencies = { config, gates: gatesOf(config), policy, designer: designerOf(config, { policy, renderer }), trainer, renderer, sandbox, corpus, suites: [], kinds, store, clock: monotonicClock, listener: (event) => events.push(event) };
+  // A fixed designer is behind an endpoint that gives text.
+  const designing = config.designer.kind === "fixed" ? { policy: textPolicy(respond), renderer: textRenderer } : { policy, renderer };
+  const deps: Dependencies = { config, gates: gatesOf(config), policy, designer: designerOf(config, { policy, renderer }, designing), trainer, renderer, sandbox, corpus, suites: [], kinds, store, clock: monotonicClock, listener: (event) => events.push(event) };
   const first = store.beginIteration(0);
   await preparePool(initialState, deps, first);
   first.commit({ policyVersion: 0 });
@@ -131,6 +135,20 @@ export async function scriptedLoop(sandbox: Sandbox, script: Script, changes: ob
       store.close();
       rmSync(root, { recursive: true });
     },
+  };
+}
+
+/** Says as text what a scripted policy would say as tokens. */
+function textPolicy(respond: (prompt: ScriptedPrompt) => string): TextPolicy {
+  return {
+    contextLength: Infinity,
+    sample: (asked) =>
+      Promise.resolve(
+        asked.map(({ prompt, seed }) => {
+          const messages = prompt.map(({ role, content: text }) => ({ role: role === "tool" ? "user" : role, text }) as const);
+          return { text: respond({ messages, last: messages.at(-1)?.text ?? "", seed }), tokenCount: 0, stop: "stop", policyVersion: 0 };
+        }),
+      ),
   };
 }
 
