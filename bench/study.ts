@@ -118,25 +118,21 @@ function bothSides(before: number | undefined, after: number | undefined): Cell[
 }
 
 function cellsOf(directory: string): Cells {
-  const store = RunStore.openReadOnly(directory);
-  try {
-    const rows = [...store.rows("evaluations")];
-    const last = Math.max(...rows.map(({ iteration }) => iteration));
-    if (last === 0) throw new SpadeError("usage.study", `The run ${directory} has no evaluation after its start yet. Let it finish: spade train --resume ${directory}`);
-    const cells: Cells = new Map();
-    for (const { iteration, suite, mode, programId, outcome } of rows) {
-      const value = episodeReturn(outcome);
-      if (value === undefined || (iteration !== 0 && iteration !== last)) continue;
-      const programs = cells.get(`${suite} ${mode}`) ?? new Map<string, { before: number[]; after: number[] }>();
-      cells.set(`${suite} ${mode}`, programs);
-      const cell = programs.get(programId) ?? { before: [], after: [] };
-      programs.set(programId, cell);
-      cell[iteration === 0 ? "before" : "after"].push(Number(isWin(value)));
-    }
-    return cells;
-  } finally {
-    store.close();
+  using store = RunStore.openReadOnly(directory);
+  const rows = [...store.rows("evaluations")];
+  const last = Math.max(...rows.map(({ iteration }) => iteration));
+  if (last === 0) throw new SpadeError("usage.study", `The run ${directory} has no evaluation after its start yet. Let it finish: spade train --resume ${directory}`);
+  const cells: Cells = new Map();
+  for (const { iteration, suite, mode, programId, outcome } of rows) {
+    const value = episodeReturn(outcome);
+    if (value === undefined || (iteration !== 0 && iteration !== last)) continue;
+    const programs = cells.get(`${suite} ${mode}`) ?? new Map<string, { before: number[]; after: number[] }>();
+    cells.set(`${suite} ${mode}`, programs);
+    const cell = programs.get(programId) ?? { before: [], after: [] };
+    programs.set(programId, cell);
+    cell[iteration === 0 ? "before" : "after"].push(Number(isWin(value)));
   }
+  return cells;
 }
 
 /** Percentile interval of the mean of a grid [runs][programs], resampling runs and programs. */

@@ -90,10 +90,8 @@ async function measure(size: Size, options: Options): Promise<Measured[]> {
         if (event.kind === "iteration" || (event.kind === "stage" && event.iteration === 1 && event.stage === "design" && event.done === 0)) moments.push(momentOf(server.pid ?? 0));
       },
     });
-    const store = RunStore.openReadOnly(directory);
-    const measured = moments.slice(1).map((moment, i) => ({ ...modelBound(store, i + 1, options.speed), ...difference(moments[i] ?? moment, moment), iteration: i + 1 }));
-    store.close();
-    return measured;
+    using store = RunStore.openReadOnly(directory);
+    return moments.slice(1).map((moment, i) => ({ ...modelBound(store, i + 1, options.speed), ...difference(moments[i] ?? moment, moment), iteration: i + 1 }));
   } finally {
     server.stdin.end();
     await once(server, "close");

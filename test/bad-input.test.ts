@@ -184,9 +184,8 @@ describe("a finished run", () => {
   });
 
   test("a run tells what stood between its environment programs and the machine", () => {
-    const store = RunStore.openReadOnly(run);
+    using store = RunStore.openReadOnly(run);
     expect(store.header.provenance["sandbox"]).toMatchObject({ permissionMode: true, node: process.version, imageSha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string });
-    store.close();
   });
 
   test("its environments are listed and shown", async () => {

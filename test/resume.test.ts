@@ -42,10 +42,8 @@ function betweenFiles(run: string, iteration: number): (event: RunEvent) => Prom
 }
 
 function committed(run: string): number | undefined {
-  const store = RunStore.openReadOnly(run);
-  const last = store.lastIteration();
-  store.close();
-  return last;
+  using store = RunStore.openReadOnly(run);
+  return store.lastIteration();
 }
 
 async function resumes(run: string, expected = digest): Promise<void> {
@@ -58,11 +56,10 @@ async function resumes(run: string, expected = digest): Promise<void> {
 }
 
 test("the run that the others are compared with admitted designs, trained on them and evaluated", () => {
-  const store = RunStore.openReadOnly(path("whole"));
+  using store = RunStore.openReadOnly(path("whole"));
   expect([...store.rows("environments")].filter((row) => row.admitted).length).toBeGreaterThan(0);
   expect([...store.rows("updates")].length).toBeGreaterThan(0);
   expect([...store.rows("evaluations")].length).toBeGreaterThan(0);
-  store.close();
 });
 
 test("killed before anything is committed: configuration and digest are there already (invariant 11)", async () => {

@@ -70,14 +70,10 @@ function progressView(): ReturnType<typeof plainView> {
 }
 
 function report(directory: string, { spent, args }: { readonly spent: Spending; readonly args: Arguments }): Funnel {
-  const store = RunStore.openReadOnly(directory);
-  try {
-    const funnel = readFunnel(store);
-    console.log(args.flag("json") ? JSON.stringify({ directory, ...funnel, spent }, null, 2) : [funnelText(funnel, directory), ...Object.entries(spent).map(([what, each]) => spentText(what, each))].join("\n"));
-    return funnel;
-  } finally {
-    store.close();
-  }
+  using store = RunStore.openReadOnly(directory);
+  const funnel = readFunnel(store);
+  console.log(args.flag("json") ? JSON.stringify({ directory, ...funnel, spent }, null, 2) : [funnelText(funnel, directory), ...Object.entries(spent).map(([what, each]) => spentText(what, each))].join("\n"));
+  return funnel;
 }
 
 function funnelText({ tasks, candidates, gates, admitted, hinted }: Funnel, directory: string): string {

@@ -35,16 +35,12 @@ const actions: Readonly<Record<string, (args: Arguments) => number | Promise<num
 function episodes(args: Arguments): number {
   const directory = args.required(1, "The run's directory");
   const environment = args.positionals[2];
-  const store = RunStore.openReadOnly(directory);
-  try {
-    const found = [...store.rows("episodes")].filter(({ environmentId }) => environment === undefined || environmentId === environment);
-    const lines = found.map(({ id, seed, turns, outcome }) => ({ id, seed, turns: turns.length, outcome }));
-    if (args.flag("json")) console.log(JSON.stringify(lines, null, 2));
-    else console.log(table([["episode", "seed", "turns", "outcome"], ...lines.map(({ id, seed, turns, outcome }) => [id, String(seed), String(turns), Object.values(outcome).join(" ")])]));
-    return 0;
-  } finally {
-    store.close();
-  }
+  using store = RunStore.openReadOnly(directory);
+  const found = [...store.rows("episodes")].filter(({ environmentId }) => environment === undefined || environmentId === environment);
+  const lines = found.map(({ id, seed, turns, outcome }) => ({ id, seed, turns: turns.length, outcome }));
+  if (args.flag("json")) console.log(JSON.stringify(lines, null, 2));
+  else console.log(table([["episode", "seed", "turns", "outcome"], ...lines.map(({ id, seed, turns, outcome }) => [id, String(seed), String(turns), Object.values(outcome).join(" ")])]));
+  return 0;
 }
 
 function list(args: Arguments): number {
@@ -67,26 +63,18 @@ function show(args: Arguments): number {
 }
 
 function readAll(directory: string): ReturnType<typeof storedEnvironments> extends Generator<infer Item> ? Item[] : never {
-  const store = RunStore.openReadOnly(directory);
-  try {
-    return [...storedEnvironments(store)];
-  } finally {
-    store.close();
-  }
+  using store = RunStore.openReadOnly(directory);
+  return [...storedEnvironments(store)];
 }
 
 function readOne(args: Arguments) {
   const directory = args.required(1, "The run's directory");
   const wanted = args.required(2, "The environment's id (see: spade env list)");
-  const store = RunStore.openReadOnly(directory);
-  try {
-    const found = storedEnvironments(store).find(({ id }) => id === wanted);
-    if (found === undefined) throw new SpadeError("usage.environment", `The run ${directory} has no admitted environment "${wanted}". List them with: spade env list ${directory}`);
-    const gates = [...store.rows("gateResults", { iteration: found.iteration })].filter((row) => row.environmentId === wanted);
-    return { ...found, gates };
-  } finally {
-    store.close();
-  }
+  using store = RunStore.openReadOnly(directory);
+  const found = storedEnvironments(store).find(({ id }) => id === wanted);
+  if (found === undefined) throw new SpadeError("usage.environment", `The run ${directory} has no admitted environment "${wanted}". List them with: spade env list ${directory}`);
+  const gates = [...store.rows("gateResults", { iteration: found.iteration })].filter((row) => row.environmentId === wanted);
+  return { ...found, gates };
 }
 
 function programOf(args: Arguments): Program {

@@ -99,20 +99,16 @@ async function openHandle({ program }: Environment, { sandbox: { bubblewrap, lim
 function readEpisode(args: Arguments): StoredEpisode {
   const directory = args.required(1, "The run's directory");
   const id = args.required(2, "The episode's id, iteration/environment/arm/seed index/play");
-  const store = RunStore.openReadOnly(directory);
-  try {
-    const found = store.rows("episodes").find((row) => row.id === id);
-    if (found === undefined) {
-      const [some] = store.rows("episodes");
-      const example = some === undefined ? "It has no episodes yet." : `Ids read like ${some.id}.`;
-      throw new SpadeError("usage.episode", `The run ${directory} has no episode "${id}". ${example} List them with: spade env episodes ${directory}`);
-    }
-    const stored = storedEnvironments(store).find((row) => row.id === found.environmentId);
-    if (stored === undefined) throw new SpadeError("storage.corrupt", `The episode ${id} was played in ${found.environmentId}, which is not in the record of ${directory}.`);
-    return { id, played: found, environment: stored.environment, config: store.header.config as Config };
-  } finally {
-    store.close();
+  using store = RunStore.openReadOnly(directory);
+  const found = store.rows("episodes").find((row) => row.id === id);
+  if (found === undefined) {
+    const [some] = store.rows("episodes");
+    const example = some === undefined ? "It has no episodes yet." : `Ids read like ${some.id}.`;
+    throw new SpadeError("usage.episode", `The run ${directory} has no episode "${id}". ${example} List them with: spade env episodes ${directory}`);
   }
+  const stored = storedEnvironments(store).find((row) => row.id === found.environmentId);
+  if (stored === undefined) throw new SpadeError("storage.corrupt", `The episode ${id} was played in ${found.environmentId}, which is not in the record of ${directory}.`);
+  return { id, played: found, environment: stored.environment, config: store.header.config as Config };
 }
 
 function describe({ turn, what, recorded, replayed }: Difference): string {

@@ -69,9 +69,8 @@ function findSubjects(path: string): Subject[] {
     return [{ name: own.policy.model, config: own, open: () => openSpeaker(own, outsideRuns) }];
   }
   if (existsSync(join(path, "run.sqlite"))) {
-    const store = RunStore.openReadOnly(path);
+    using store = RunStore.openReadOnly(path);
     const { policy } = store.header.config as { readonly policy: { readonly kind: string; readonly model: string } };
-    store.close();
     if (policy.kind !== "embedded") throw new SpadeError("usage.model", `${path} is a run of the policy "${policy.kind}", whose weights are on a server. Its evaluations are in its record (spade runs show); give a run or model of the embedded engine.`);
     const tokenizer = join(packagePath(policy.model), "tokenizer.json");
     return listCheckpoints(path).map(({ name, directory: weights }) => ({ name: `iteration ${Number(name)}`, config, open: (threads) => openWeights({ weights, tokenizer, threads }) }));

@@ -75,12 +75,8 @@ function ratesOf({ policy }: Config, args: Arguments): Rates {
 }
 
 function ratesOfRun(directory: string): Rates {
-  const store = RunStore.openReadOnly(directory);
-  try {
-    return measuredRates(store);
-  } finally {
-    store.close();
-  }
+  using store = RunStore.openReadOnly(directory);
+  return measuredRates(store);
 }
 
 function readRates(path: string): unknown {

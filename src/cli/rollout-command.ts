@@ -91,14 +91,10 @@ function readBeside(path: string): Pick<GivenEnvironment, "hint" | "skill" | "ma
 }
 
 function readStored(directory: string): GivenEnvironment[] {
-  const store = RunStore.openReadOnly(directory);
-  try {
-    const found = [...storedEnvironments(store)].map(({ environment }) => environment);
-    if (found.length === 0) throw new SpadeError("usage.environment", `${directory} has no admitted environment to play. Give another run, or design more.`);
-    return found;
-  } finally {
-    store.close();
-  }
+  using store = RunStore.openReadOnly(directory);
+  const found = [...storedEnvironments(store)].map(({ environment }) => environment);
+  if (found.length === 0) throw new SpadeError("usage.environment", `${directory} has no admitted environment to play. Give another run, or design more.`);
+  return found;
 }
 
 function newFile(path: string): string {

@@ -66,14 +66,10 @@ export function describeRuns(root: string): { readonly runs: RunLine[]; readonly
 }
 
 function describe(directory: string): RunLine {
-  const store = RunStore.openReadOnly(directory);
-  try {
-    const { name, config, provenance } = store.header;
-    const planned = (config as { run: { iterations: number } }).run.iterations;
-    return { directory, name, iterations: store.lastIteration() ?? 0, planned, written: statSync(join(directory, "run.sqlite")).mtimeMs, started: typeof provenance["started"] === "string" ? provenance["started"] : "" };
-  } finally {
-    store.close();
-  }
+  using store = RunStore.openReadOnly(directory);
+  const { name, config, provenance } = store.header;
+  const planned = (config as { run: { iterations: number } }).run.iterations;
+  return { directory, name, iterations: store.lastIteration() ?? 0, planned, written: statSync(join(directory, "run.sqlite")).mtimeMs, started: typeof provenance["started"] === "string" ? provenance["started"] : "" };
 }
 
 function show(args: Arguments): number {

@@ -36,30 +36,26 @@ interface MutantReport {
 
 /** Computes a run's report from its record. @throws storage.* */
 export function runReport(directory: string, exampleCount = 3): RunReport {
-  const store = RunStore.openReadOnly(directory);
-  try {
-    const iterations = store.iterations().filter(({ iteration }) => iteration > 0);
-    const metrics = iterations.map(({ iteration }) => iterationMetrics(readIterationRows(store, iteration)));
-    const updates = new Map([...store.rows("updates")].map((row) => [row.iteration, row.metrics as { entropy?: Record<string, number> }]));
-    const entropy = (role: string): (number | undefined)[] => iterations.map(({ iteration }) => updates.get(iteration)?.entropy?.[role]);
-    return {
-      directory,
-      name: store.header.name,
-      configDigest: store.header.configDigest,
-      iterations: iterations.length,
-      digest: store.digest(),
-      ...sandboxOf(store),
-      fifths: fifths(metrics, [
-        { name: "entropy, agent", values: entropy("agent") },
-        { name: "entropy, designer", values: entropy("designer") },
-      ]),
-      evaluations: readScores(store),
-      ...mutantReport(store),
-      examples: latestExamples(store, exampleCount),
-    };
-  } finally {
-    store.close();
-  }
+  using store = RunStore.openReadOnly(directory);
+  const iterations = store.iterations().filter(({ iteration }) => iteration > 0);
+  const metrics = iterations.map(({ iteration }) => iterationMetrics(readIterationRows(store, iteration)));
+  const updates = new Map([...store.rows("updates")].map((row) => [row.iteration, row.metrics as { entropy?: Record<string, number> }]));
+  const entropy = (role: string): (number | undefined)[] => iterations.map(({ iteration }) => updates.get(iteration)?.entropy?.[role]);
+  return {
+    directory,
+    name: store.header.name,
+    configDigest: store.header.configDigest,
+    iterations: iterations.length,
+    digest: store.digest(),
+    ...sandboxOf(store),
+    fifths: fifths(metrics, [
+      { name: "entropy, agent", values: entropy("agent") },
+      { name: "entropy, designer", values: entropy("designer") },
+    ]),
+    evaluations: readScores(store),
+    ...mutantReport(store),
+    examples: latestExamples(store, exampleCount),
+  };
 }
 
 function mutantReport(store: RunStore): Pick<RunReport, "mutants"> {

@@ -118,7 +118,7 @@ describe("every nano twin starts and runs an iteration", () => {
     const directory = join(root, "runs", name);
     const loaded = loadConfig(name, mergeInputs(tiny, changesOf(name)));
     await createRun({ directory, name, loaded, programVersion: "0", provenance: {}, listener: () => undefined, readVariable: () => undefined });
-    const store = RunStore.openReadOnly(directory);
+    using store = RunStore.openReadOnly(directory);
     expect(store.lastIteration()).toBe(1);
     const state = [...store.rows("curriculumStates", { iteration: 1 })][0]?.state as LoopState;
     const { environments, design, designer } = loaded.config;
@@ -129,7 +129,6 @@ describe("every nano twin starts and runs an iteration", () => {
     if (environments.kind === "adaptiveFolder") expect(Object.keys(state.levels ?? {})).toEqual(["sum.py"]);
     if (designer.kind !== "trained") expect([...store.rows("advantages")].filter(({ role }) => role === "designer")).toEqual([]);
     expect(store.iterations().at(-1)?.timing).toHaveProperty("playMs");
-    store.close();
   }, 240_000);
 });
 

@@ -30,7 +30,7 @@ interface Surroundings {
 export async function createDesigns(options: Surroundings & { readonly directory: string; readonly name: string; readonly loaded: LoadedConfig; readonly tasks: number; readonly provenance: Readonly<Record<string, unknown>> }): Promise<void> {
   const { directory, name, loaded, tasks, programVersion, provenance } = options;
   await using assembled = await assembleDesign(loaded.config, options);
-  const store = RunStore.create(directory, { name, programVersion, config: loaded.config, configDigest: loaded.digest, provenance: { ...provenance, sandbox: assembled.isolation, corpus: corpusProvenance(assembled.parts.corpus), tasks } });
+  using store = RunStore.create(directory, { name, programVersion, config: loaded.config, configDigest: loaded.digest, provenance: { ...provenance, sandbox: assembled.isolation, corpus: corpusProvenance(assembled.parts.corpus), tasks } });
   await designRounds(store, { assembled, tasks }, options);
 }
 
@@ -41,7 +41,8 @@ export async function resumeDesigns(options: Surroundings & { readonly directory
   if (tasks === undefined) throw new SpadeError("usage.resume", `${directory} is the record of a run, not of designs. Go on with it by: spade train --resume ${directory}`);
   await using assembled = await assembleDesign(resolveConfig(directory, header.config).config, options);
   refuseOtherCorpus(assembled.parts.corpus, header.provenance);
-  await designRounds(RunStore.open(directory, { programVersion }), { assembled, tasks }, options);
+  using store = RunStore.open(directory, { programVersion });
+  await designRounds(store, { assembled, tasks }, options);
 }
 
 /** Tasks that a record of designs was made for; absent for a run's. */
@@ -51,12 +52,11 @@ export function tasksOf({ header }: Pick<RunStore, "header">): number | undefine
 }
 
 function readHeader(directory: string): { readonly header: RunStore["header"]; readonly tasks: number | undefined } {
-  const store = RunStore.openReadOnly(directory);
-  store.close();
+  using store = RunStore.openReadOnly(directory);
   return { header: store.header, tasks: tasksOf(store) };
 }
 
-/** Designs the rounds that are missing in a record, and closes it. */
+/** Designs the rounds that are missing in a record. */
 async function designRounds(store: RunStore, { assembled, tasks }: { readonly assembled: AssembledDesign; readonly tasks: number }, { listener, onSpent }: Surroundings): Promise<void> {
   const { parts, spending, notes } = assembled;
   const rounds = roundsOf(tasks, parts.config.design.tasksPerIteration);
@@ -74,7 +74,6 @@ async function designRounds(store: RunStore, { assembled, tasks }: { readonly as
     }
   } finally {
     onSpent?.(Object.fromEntries(Object.entries(spending).map(([name, each]) => [name, each.spent])));
-    store.close();
   }
 }
 

@@ -43,8 +43,8 @@ export async function createRun(options: {
   const { directory, name, loaded, programVersion, provenance } = options;
   refuseTraining(loaded.source, loaded.config);
   await using assembled = await assemble(loaded.config, options);
-  const store = RunStore.create(directory, { name, programVersion, config: loaded.config, configDigest: loaded.digest, provenance: { ...provenance, sandbox: assembled.isolation, corpus: corpusProvenance(assembled.parts.corpus) } });
-  return await withStore(store, () => loop({ ...assembled.parts, store }, { from: 0, state: initialState, notes: assembled.notes }));
+  using store = RunStore.create(directory, { name, programVersion, config: loaded.config, configDigest: loaded.digest, provenance: { ...provenance, sandbox: assembled.isolation, corpus: corpusProvenance(assembled.parts.corpus) } });
+  return await loop({ ...assembled.parts, store }, { from: 0, state: initialState, notes: assembled.notes });
 }
 
 /**
@@ -54,28 +54,18 @@ export async function createRun(options: {
  */
 export async function resumeRun(options: { readonly directory: string; readonly programVersion: string; readonly listener: Listener; readonly readVariable: ReadVariable }): Promise<RunResult> {
   const { directory, programVersion, listener } = options;
-  const store = RunStore.open(directory, { programVersion });
-  return withStore(store, async () => {
-    if (tasksOf(store) !== undefined) throw new SpadeError("usage.resume", `${directory} is a record of designs, not of a run. Go on with it by: spade design --resume ${directory}`);
-    const config = resolveConfig(directory, store.header.config).config;
-    const { checkpoint, nextIteration, damaged } = await resumePoint(store);
-    if (nextIteration > config.run.iterations) return finish(store, { iterations: config.run.iterations, seconds: 0, listener });
-    await using assembled = await assemble(config, options);
-    refuseOtherCorpus(assembled.parts.corpus, store.header.provenance);
-    const deps = { ...assembled.parts, store };
-    const notes = [...assembled.notes, ...damaged.map((error) => error.message)];
-    if (checkpoint === undefined) return await loop(deps, { from: 0, state: initialState, notes });
-    await deps.trainer.load(checkpoint.directory);
-    return await loop(deps, { from: nextIteration, state: readState(store, checkpoint.iteration), notes });
-  });
-}
-
-async function withStore(store: RunStore, body: () => Promise<RunResult>): Promise<RunResult> {
-  try {
-    return await body();
-  } finally {
-    store.close();
-  }
+  using store = RunStore.open(directory, { programVersion });
+  if (tasksOf(store) !== undefined) throw new SpadeError("usage.resume", `${directory} is a record of designs, not of a run. Go on with it by: spade design --resume ${directory}`);
+  const config = resolveConfig(directory, store.header.config).config;
+  const { checkpoint, nextIteration, damaged } = await resumePoint(store);
+  if (nextIteration > config.run.iterations) return finish(store, { iterations: config.run.iterations, seconds: 0, listener });
+  await using assembled = await assemble(config, options);
+  refuseOtherCorpus(assembled.parts.corpus, store.header.provenance);
+  const deps = { ...assembled.parts, store };
+  const notes = [...assembled.notes, ...damaged.map((error) => error.message)];
+  if (checkpoint === undefined) return await loop(deps, { from: 0, state: initialState, notes });
+  await deps.trainer.load(checkpoint.directory);
+  return await loop(deps, { from: nextIteration, state: readState(store, checkpoint.iteration), notes });
 }
 
 interface TimedDependencies extends Dependencies {

@@ -65,10 +65,8 @@ const resume = (directory: string): Promise<RunResult> => resumeRun({ directory,
 
 /** What a run recorded, but for where its server was. */
 function recordOf(directory: string): Readonly<Record<"updates" | "episodes" | "advantages", readonly unknown[]>> {
-  const store = RunStore.openReadOnly(directory);
-  const rows = { updates: [...store.rows("updates")], episodes: [...store.rows("episodes")], advantages: [...store.rows("advantages")] };
-  store.close();
-  return rows;
+  using store = RunStore.openReadOnly(directory);
+  return { updates: [...store.rows("updates")], episodes: [...store.rows("episodes")], advantages: [...store.rows("advantages")] };
 }
 
 test("a run trains on a Tinker server, and after a fault in an update ends by --resume as an undisturbed one", async () => {
@@ -101,11 +99,10 @@ test("asynchronous: the next iteration is sampled during an update, from the ver
   const ahead = { run: { iterations: 3 }, update: { asynchronous: true, maxPolicyLag: 1 } };
   /** Policy version that sampled the first design of each iteration, and the version that its update made. */
   const versions = (directory: string): unknown => {
-    const store = RunStore.openReadOnly(directory);
+    using store = RunStore.openReadOnly(directory);
     const sampled = [...store.rows("segments")].filter(({ owner, kind }) => owner === "design" && kind === "sampled").map(({ iteration, policyVersion }) => [iteration, policyVersion]);
     const made = [...store.rows("updates")].map(({ iteration, policyVersion }) => [iteration, policyVersion]);
     const lags = [...store.rows("segments")].map(({ iteration, policyVersion = iteration - 1 }) => iteration - 1 - policyVersion);
-    store.close();
     return { sampled, made, lags: [...new Set(lags)].every((lag) => lag === 0 || lag === 1) };
   };
   await using server = await serve();

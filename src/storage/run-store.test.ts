@@ -212,10 +212,13 @@ describe("bad input", () => {
     expect(codeOf(() => RunStore.create(directory, header))).toBe("storage.exists");
     expect(codeOf(() => RunStore.open(directory))).toBe("storage.locked");
     store.close();
-    const reopened = RunStore.open(directory);
-    expect(reopened.header).toEqual(header);
-    expect(reopened.lastIteration()).toBe(0);
-    reopened.close();
+    {
+      using reopened = RunStore.open(directory);
+      expect(reopened.header).toEqual(header);
+      expect(reopened.lastIteration()).toBe(0);
+    }
+    using writable = RunStore.open(directory);
+    writeIteration(writable, 1);
   });
 
   test("a missing run", () => {

@@ -18,8 +18,8 @@ export interface CommittedIteration {
   readonly timing?: Readonly<Record<string, number>>;
 }
 
-/** The append-only record of one run: `<directory>/run.sqlite`. Readers see committed iterations only. */
-export class RunStore {
+/** The append-only record of one run: `<directory>/run.sqlite`. Readers see committed iterations only. Disposing of it closes it. */
+export class RunStore implements Disposable {
   readonly directory: string;
   readonly header: RunHeader;
   readonly #path: string;
@@ -155,5 +155,9 @@ export class RunStore {
   close(): void {
     this.#database.close();
     this.#lock?.release();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
   }
 }

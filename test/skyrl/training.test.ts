@@ -44,9 +44,8 @@ function writeRunConfig(name: string, changes: object = {}): string {
 
 /** What was sampled in a run, by what it was sampled for. */
 function samplesOf(directory: string): ReadonlyMap<string, string> {
-  const store = RunStore.openReadOnly(directory);
+  using store = RunStore.openReadOnly(directory);
   const sampled = [...store.rows("segments")].filter(({ kind }) => kind === "sampled");
-  store.close();
   return new Map(sampled.map(({ iteration, owner, ownerId, position, tokens }) => [[iteration, owner, ownerId, position].join(" "), [...tokens].join(" ")]));
 }
 
@@ -64,15 +63,13 @@ function expectSameRun(directory: string): void {
 }
 
 function updatesOf(directory: string): number {
-  const store = RunStore.openReadOnly(directory);
-  const { length } = [...store.rows("updates")];
-  store.close();
-  return length;
+  using store = RunStore.openReadOnly(directory);
+  return [...store.rows("updates")].length;
 }
 
 /** Says what was trained on, iteration by iteration. */
 function describeTraining(directory: string): { readonly iterations: number; readonly agentRows: number; readonly designerRows: number } {
-  const store = RunStore.openReadOnly(directory);
+  using store = RunStore.openReadOnly(directory);
   const updates = [...store.rows("updates")];
   const totals = { iterations: updates.length, agentRows: 0, designerRows: 0 };
   for (const { iteration, metrics } of updates) {
@@ -84,7 +81,6 @@ function describeTraining(directory: string): { readonly iterations: number; rea
     console.log(`Iteration ${iteration}: ${agent} agent rows, ${designer} designer rows; loss ${loss?.toFixed(4)}, gradient norm ${gradientNorm?.toFixed(4)}, largest gap between sampler and trainer ${logprobGap?.toExponential(1)}`);
     expect(logprobGap).toBeLessThan(1e-3);
   }
-  store.close();
   return totals;
 }
 
