@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { ChatMessage } from "../src/core/chat.ts";
 import { ScriptedEndpoint, type ScriptedEndpointOptions } from "../src/policy/openai/testing/scripted-endpoint.ts";
 import { written } from "../src/selfplay/testing/scripted-loop.ts";
-import { type Finished, packageRoot, spadeInShell, workDirectory } from "./command.ts";
+import { eventsOf, type Finished, packageRoot, spadeInShell, workDirectory, writeConfig } from "./command.ts";
 
 vi.setConfig({ testTimeout: 240_000 });
 const { path, remove } = workDirectory();
@@ -81,6 +81,25 @@ test("designs with one model, hints with another, stops at the limit with code 3
   const evaluated = await spade("evaluate", free, "--seeds", "2", "--json");
   expect(evaluated.code).toBe(0);
   expect(JSON.parse(evaluated.stdout)).toMatchObject([{ subject: "tests/large", evaluation: { overall: { winRate: 0, episodes: 2 } } }]);
+});
+
+test("training tells what its endpoints took when it stops, at a limit too", async () => {
+  const [designer, advisor] = [await serve("tests/large"), await serve("tests/small")];
+  const endpoint = { kind: "openai", apiKeyEnv: "SPADE_TEST_KEY", prices: { input: 1, output: 2 } };
+  const config = writeConfig(path("spending.json"), {
+    run: { iterations: 2 },
+    designer: { kind: "fixed", policy: { ...endpoint, baseUrl: designer.baseUrl, model: "tests/large", limit: { tokens: 1 } }, prompts: "full" },
+    advisor: { policy: { ...endpoint, baseUrl: advisor.baseUrl, model: "tests/small" } },
+    design: { tasksPerIteration: 1, activeSkills: 1, maxAttempts: 1, sampling: { temperature: 1, maxTokens: 4000 } },
+    sandbox: { lanes: 1 },
+    evaluation: { suites: [] },
+  });
+  const limited = await spade("train", config, "--out", path("spending"), "--json");
+  expect([limited.code, limited.stderr]).toEqual([3, expect.stringContaining("policy.budget")]);
+  expect(eventsOf(limited).at(-1)).toMatchObject({ kind: "spent", spent: { designer: { replies: 1 }, advisor: { replies: 1 } } });
+  const resumed = await spade("train", "--resume", path("spending"));
+  expect([resumed.code, resumed.stderr]).toEqual([0, ""]);
+  expect(resumed.stdout).toMatch(/\ndesigner: 1 replies, \d+ tokens in.*, cost 0\.0\d+\nadvisor: 1 replies, \d+ tokens in/);
 });
 
 test("training is refused when the configuration is read, and bad input before anything is asked", async () => {

@@ -6,12 +6,13 @@ import { SpadeError } from "../core/errors.ts";
 import type { Spent } from "../policy/openai/spending.ts";
 import { type Funnel, readFunnel } from "../report/funnel.ts";
 import { createDesigns, resumeDesigns } from "../selfplay/design-run.ts";
+import type { Listener } from "../selfplay/events.ts";
 import { RunStore } from "../storage/run-store.ts";
 import type { Arguments, CommandSpec } from "./arguments.ts";
 import { readVariable } from "./environment-variables.ts";
 import { table } from "./format.ts";
 import { gitProvenance, programVersion } from "./provenance.ts";
-import { spentText } from "./spending.ts";
+import { spentLines } from "./spending.ts";
 import { freePath, interruptible } from "./surroundings.ts";
 import { liveView, plainView } from "./view.ts";
 
@@ -40,7 +41,9 @@ async function design(args: Arguments): Promise<number> {
   const goOn = `Go on with: npm run spade -- design --resume ${directory}`;
   interruptible(directory, goOn);
   let spent: Spending = {};
-  const surroundings = { directory, programVersion: programVersion(), listener: progressView(), readVariable, onSpent: (now: Spending) => void (spent = now) };
+  const view = progressView();
+  const listener: Listener = (event) => (event.kind === "spent" ? void (spent = event.spent) : view(event));
+  const surroundings = { directory, programVersion: programVersion(), listener, readVariable };
   try {
     if (resumed === undefined) await createDesigns({ ...surroundings, name, ...startOf(args, source), provenance: { ...gitProvenance(), started: new Date().toISOString() } });
     else await resumeDesigns(surroundings);
@@ -63,7 +66,7 @@ function startOf(args: Arguments, source: string): { readonly loaded: ReturnType
   return { loaded, tasks };
 }
 
-function progressView(): ReturnType<typeof plainView> {
+function progressView(): Listener {
   const start = performance.now();
   const view = { write: (text: string) => void process.stderr.write(text), elapsed: () => (performance.now() - start) / 1000, columns: process.stderr.columns || 100 };
   return process.stderr.isTTY ? liveView(view) : plainView(view);
@@ -72,7 +75,7 @@ function progressView(): ReturnType<typeof plainView> {
 function report(directory: string, { spent, args }: { readonly spent: Spending; readonly args: Arguments }): Funnel {
   using store = RunStore.openReadOnly(directory);
   const funnel = readFunnel(store);
-  console.log(args.flag("json") ? JSON.stringify({ directory, ...funnel, spent }, null, 2) : [funnelText(funnel, directory), ...Object.entries(spent).map(([what, each]) => spentText(what, each))].join("\n"));
+  console.log(args.flag("json") ? JSON.stringify({ directory, ...funnel, spent }, null, 2) : [funnelText(funnel, directory), ...spentLines(spent)].join("\n"));
   return funnel;
 }
 

@@ -1,5 +1,10 @@
 import type { Spent } from "../policy/openai/spending.ts";
 
+/** What each of several endpoints took, a line each. */
+export function spentLines(spent: Readonly<Record<string, Spent>>): string[] {
+  return Object.entries(spent).map(([what, each]) => spentText(what, each));
+}
+
 /** What an endpoint took, in a line. */
 export function spentText(what: string, { replies, inputTokens, cachedInputTokens, outputTokens, cost, unmeasured, lost, tooLong }: Spent): string {
   const cached = cachedInputTokens > 0 ? ` (${cachedInputTokens} cached)` : "";

@@ -1,5 +1,6 @@
 import type { Listener, RunEvent, Stage } from "../selfplay/events.ts";
 import { decimal, duration, pair, percent, plusMinus } from "./format.ts";
+import { spentLines } from "./spending.ts";
 
 /** Where a view writes and how it learns the time. */
 export interface ViewOptions {
@@ -42,7 +43,7 @@ export function liveView(options: ViewOptions): Listener {
     at = now;
     const erase = drawn > 0 ? `\u001b[${drawn}A\u001b[J` : "";
     const line = event.kind === "stage" ? undefined : describe(event, progress, now);
-    const block = event.kind === "end" ? [] : progress.block(now).map((text) => text.slice(0, options.columns - 1));
+    const block = event.kind === "end" || event.kind === "spent" ? [] : progress.block(now).map((text) => text.slice(0, options.columns - 1));
     drawn = block.length;
     options.write(erase + (line === undefined ? "" : `${line}\n`) + block.map((text) => `${text}\n`).join(""));
   };
@@ -77,6 +78,7 @@ class Progress {
         return;
       case "notice":
       case "end":
+      case "spent":
         return;
     }
   }
@@ -146,5 +148,7 @@ function describe(event: RunEvent, progress: Progress, now: number): string | un
       return `${duration(now)}  ${event.text}`;
     case "end":
       return `${duration(now)}  done: ${event.iterations} iterations in ${event.directory}, record ${event.digest.slice(0, 16)}`;
+    case "spent":
+      return spentLines(event.spent).join("\n");
   }
 }

@@ -29,10 +29,7 @@ interface Started<Parts> extends AsyncDisposable {
 export type Assembled = Started<Omit<Dependencies, "store">>;
 
 /** The parts of designing without training. */
-export interface AssembledDesign extends Started<Omit<DesignDependencies, "store">> {
-  /** Of the endpoints that were opened, by what they are for. */
-  readonly spending: Readonly<Record<string, Spending>>;
-}
+export type AssembledDesign = Started<Omit<DesignDependencies, "store">>;
 
 type Surroundings = { readonly listener: Listener; readonly readVariable: ReadVariable };
 
@@ -60,6 +57,7 @@ async function start<S extends OpenSpeaker>(config: Config, { listener, readVari
     const speaker = stack.use(await open(config, surroundings));
     const fixed = config.designer.kind === "fixed" ? stack.use(await openSpeaker(samplingOnly(config, config.designer.policy), surroundings)) : undefined;
     const advisor = config.advisor === undefined ? undefined : await openEndpoint(config.advisor.policy, { seed: config.run.seed, readVariable });
+    stack.defer(() => tellSpent({ policy: speaker, designer: fixed, advisor }, listener));
     const sandbox = await openSandbox(config.sandbox);
     stack.defer(() => sandbox.close());
     const parts: AssembledDesign["parts"] = {
@@ -75,7 +73,7 @@ async function start<S extends OpenSpeaker>(config: Config, { listener, readVari
     };
     const notes = [`sandbox: ${describeIsolation(sandbox.isolation)}`, ...[...config.notes, ...samplingMismatches(config)].map((text) => `Note: ${text}`), ...speaker.notes];
     const owned = stack.move();
-    return { speaker, parts, spending: spendingOf({ policy: speaker, designer: fixed, advisor }), isolation: sandbox.isolation, notes, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+    return { speaker, parts, isolation: sandbox.isolation, notes, [Symbol.asyncDispose]: () => owned.disposeAsync() };
   } catch (error) {
     await stack.disposeAsync();
     throw error;
@@ -92,8 +90,10 @@ function advisorParts({ advisor: spec, gates, design, run }: Config, advisor: Sp
   };
 }
 
-function spendingOf(speakers: Readonly<Record<string, { readonly spending?: Spending } | undefined>>): Readonly<Record<string, Spending>> {
-  return Object.fromEntries(Object.entries(speakers).flatMap(([name, speaker]) => (speaker?.spending === undefined ? [] : [[name, speaker.spending]])));
+/** Tells what those of the speakers took that are endpoints. */
+function tellSpent(speakers: Readonly<Record<string, { readonly spending?: Spending } | undefined>>, listener: Listener): void {
+  const spent = Object.entries(speakers).flatMap(([name, speaker]) => (speaker?.spending === undefined ? [] : [[name, speaker.spending.spent] as const]));
+  if (spent.length > 0) listener({ kind: "spent", spent: Object.fromEntries(spent) });
 }
 
 /** The configuration of a policy that is never trained, so that its sampling is free. */

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { type LoadedConfig, resolveConfig } from "../config/load.ts";
 import { SpadeError } from "../core/errors.ts";
 import type { ReadVariable } from "../http/secret.ts";
-import type { Spent } from "../policy/openai/spending.ts";
 import { SamplingTasks } from "../policy/sampling-tasks.ts";
 import { storedEnvironments } from "../report/run-rows.ts";
 import { RunStore } from "../storage/run-store.ts";
@@ -18,8 +17,6 @@ interface Surroundings {
   readonly programVersion: string;
   readonly listener: Listener;
   readonly readVariable: ReadVariable;
-  /** Told at the end, whatever happened, what endpoints took in this process. */
-  readonly onSpent?: (spent: Readonly<Record<string, Spent>>) => void;
 }
 
 /**
@@ -57,23 +54,19 @@ function readHeader(directory: string): { readonly header: RunStore["header"]; r
 }
 
 /** Designs the rounds that are missing in a record. */
-async function designRounds(store: RunStore, { assembled, tasks }: { readonly assembled: AssembledDesign; readonly tasks: number }, { listener, onSpent }: Surroundings): Promise<void> {
-  const { parts, spending, notes } = assembled;
+async function designRounds(store: RunStore, { assembled, tasks }: { readonly assembled: AssembledDesign; readonly tasks: number }, { listener }: Surroundings): Promise<void> {
+  const { parts, notes } = assembled;
   const rounds = roundsOf(tasks, parts.config.design.tasksPerIteration);
   const from = (store.lastIteration() ?? -1) + 1;
   listener({ kind: "start", directory: store.directory, iterations: rounds.length - 1, from, configDigest: store.header.configDigest, notes });
-  try {
-    for (const [round, count] of rounds.entries()) {
-      if (round < from) continue;
-      const toDesign = { iteration: round, prefix: String(round), count, state: { ...initialState, round }, known: storedEnvironments(store) };
-      const set = await SamplingTasks.during((sampling) => designSet(toDesign, sampling, { ...parts, store }));
-      const writer = store.beginIteration(round);
-      recordDesigns(writer, { ...set, kinds: parts.kinds });
-      writer.commit({ policyVersion: 0 });
-      writePrograms(store, round);
-    }
-  } finally {
-    onSpent?.(Object.fromEntries(Object.entries(spending).map(([name, each]) => [name, each.spent])));
+  for (const [round, count] of rounds.entries()) {
+    if (round < from) continue;
+    const toDesign = { iteration: round, prefix: String(round), count, state: { ...initialState, round }, known: storedEnvironments(store) };
+    const set = await SamplingTasks.during((sampling) => designSet(toDesign, sampling, { ...parts, store }));
+    const writer = store.beginIteration(round);
+    recordDesigns(writer, { ...set, kinds: parts.kinds });
+    writer.commit({ policyVersion: 0 });
+    writePrograms(store, round);
   }
 }
 

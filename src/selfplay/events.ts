@@ -1,4 +1,5 @@
 import type { StoredScore } from "../evaluation/stored.ts";
+import type { Spent } from "../policy/openai/spending.ts";
 import type { IterationMetrics } from "../report/iteration-metrics.ts";
 
 /** Stages of an iteration, in order, and the work around it. */
@@ -12,6 +13,8 @@ export type RunEvent =
   | { readonly kind: "evaluation"; readonly iteration: number; readonly scores: readonly StoredScore[] }
   /** What the user should know while the run waits or before it goes on. */
   | { readonly kind: "notice"; readonly text: string }
-  | { readonly kind: "end"; readonly directory: string; readonly iterations: number; readonly digest: string; readonly seconds: number };
+  | { readonly kind: "end"; readonly directory: string; readonly iterations: number; readonly digest: string; readonly seconds: number }
+  /** What each endpoint took in this process, by what it is for. The last event, whatever happened; not told where there is no endpoint. */
+  | { readonly kind: "spent"; readonly spent: Readonly<Record<string, Spent>> };
 
 export type Listener = (event: RunEvent) => void;
