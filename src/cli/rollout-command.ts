@@ -54,10 +54,10 @@ async function rollout(args: Arguments): Promise<number> {
     await playRollouts({
       ...options,
       onProgress: ({ episodesDone, episodes, tokens }) => void process.stderr.write(`${episodesDone} of ${episodes} episodes, ${tokens} tokens\n`),
-      onEpisodes: (episodes) => {
-        played.push(...episodes);
+      onEpisode: (episode) => {
+        played.push(episode);
         mkdirSync(dirname(file), { recursive: true });
-        appendFileSync(file, episodes.map((episode) => `${JSON.stringify(transcriptOf(episode))}\n`).join(""));
+        appendFileSync(file, `${JSON.stringify(transcriptOf(episode))}\n`);
       },
     });
   } catch (error) {

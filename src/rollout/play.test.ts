@@ -163,6 +163,28 @@ describe("a sandbox that fails", () => {
   });
 });
 
+describe("with a bound on the episodes under way", () => {
+  const many = Array.from({ length: 7 }, (_, i) => environment(`e${i}`, "counter", { hint: "add one" }));
+
+  it("plays the same episodes, and tells of each when it is over", async () => {
+    const [bounded, unbounded, batches]: [Episode[], Episode[], number[]] = [[], [], []];
+    const counting: Policy = { ...one, sample: (requests) => (batches.push(requests.length), one.sample(requests)) };
+    const episodes = await play({ environments: many, policy: counting, mostUnderWay: 13, onEpisode: (episode) => bounded.push(episode) });
+    expect(canonicalJson(episodes)).toBe(canonicalJson(await play({ environments: many, onEpisode: (episode) => unbounded.push(episode) })));
+    // An environment has 12 episodes, so a second one begins at once and the third when that is enough.
+    expect(Math.max(...batches)).toBeLessThanOrEqual(24);
+    expect(bounded.map(({ id }) => id).sort()).toEqual(episodes.map(({ id }) => id).sort());
+    expect(bounded.map(({ id }) => id)).not.toEqual(unbounded.map(({ id }) => id));
+  });
+
+  it("ends by a failure, though environments have not begun", async () => {
+    const sandbox = fakeSandbox({ environments });
+    const policy: Policy = { contextLength: 100, sample: () => Promise.reject(new SpadeError("policy.down", "down")) };
+    await expect(play({ environments: many, sandbox, policy, mostUnderWay: 1 })).rejects.toThrow("down");
+    expect(sandbox.live()).toBe(0);
+  });
+});
+
 describe("invariants", () => {
   it("1 and 2: the trajectory holds the sampler's tokens and log-probabilities, and the mask marks exactly them", async () => {
     await fc.assert(

@@ -34,6 +34,10 @@ export interface PlayOptions {
   readonly runSeed: number;
   /** Part of the episodes' ids and of the samples' seeds: what these episodes are played for. */
   readonly iteration: number | string;
+  /** Another environment begins once fewer episodes than this are under way. Default: all begin at once. */
+  readonly mostUnderWay?: number;
+  /** Told of each episode when it is over, in the order of their ends. */
+  readonly onEpisode?: (episode: Episode) => void;
   readonly onProgress?: (progress: PlayProgress) => void;
 }
 
@@ -44,17 +48,23 @@ export interface PlayOptions {
  */
 export async function playEpisodes(options: PlayOptions): Promise<Episode[]> {
   checkOptions(options);
-  const { environments, onProgress } = options;
+  const { environments, mostUnderWay = Infinity, onProgress } = options;
   const progress = new Progress(onProgress);
   return SamplingTasks.during(async (tasks) => {
-    const episodes = (await Promise.all(environments.map((played, i) => playEnvironment(played, { ...options, tasks, progress, rank: [0, i] })))).flat();
+    const plays: Promise<Episode[]>[] = [];
+    for (const [i, played] of environments.entries()) {
+      // The second is for a play that fails: nothing would come free any more.
+      await Promise.race([progress.fewerThan(mostUnderWay), Promise.all(plays)]);
+      plays.push(playEnvironment(played, { ...options, tasks, progress, rank: [0, i] }));
+    }
+    const episodes = (await Promise.all(plays)).flat();
     progress.report();
     return episodes;
   });
 }
 
 /** How the episodes of one environment are played among other tasks. */
-export interface EnvironmentPlay extends Omit<PlayOptions, "environments" | "onProgress"> {
+export interface EnvironmentPlay extends Omit<PlayOptions, "environments" | "mostUnderWay" | "onProgress"> {
   readonly tasks: SamplingTasks;
   readonly progress: Progress;
   /** Begins the ranks of the episodes' samples. */
@@ -118,7 +128,7 @@ async function playCohort(specs: readonly EpisodeSpec[], options: EnvironmentPla
   return Promise.all(episodes);
 }
 
-interface Seat extends Pick<EnvironmentPlay, "dialogue" | "policy" | "progress" | "rank"> {
+interface Seat extends Pick<EnvironmentPlay, "dialogue" | "policy" | "progress" | "rank" | "onEpisode"> {
   readonly ask: Ask;
   readonly cohort: Cohort;
   /** The episode's index in its cohort. */
@@ -126,7 +136,7 @@ interface Seat extends Pick<EnvironmentPlay, "dialogue" | "policy" | "progress" 
   readonly started: Promise<readonly Answer<string>[]>;
 }
 
-async function playEpisode(spec: EpisodeSpec, { ask, policy, cohort, member, started, dialogue, progress, rank }: Seat): Promise<Episode> {
+async function playEpisode(spec: EpisodeSpec, { ask, policy, cohort, member, started, dialogue, progress, rank, onEpisode }: Seat): Promise<Episode> {
   const first = (await started)[member];
   invariant(first !== undefined, "a cohort answers for every member");
   let next: Next = first.ok
@@ -143,6 +153,7 @@ async function playEpisode(spec: EpisodeSpec, { ask, policy, cohort, member, sta
     }
   }
   await cohort.leave([member]);
+  onEpisode?.(next.episode);
   progress.ended();
   return next.episode;
 }
@@ -152,6 +163,7 @@ export class Progress {
   readonly #tell: ((progress: PlayProgress) => void) | undefined;
   #counts = { episodesDone: 0, episodes: 0, tokens: 0 };
   #telling = false;
+  #end = Promise.withResolvers<undefined>();
 
   constructor(tell?: (progress: PlayProgress) => void) {
     this.#tell = tell;
@@ -169,7 +181,14 @@ export class Progress {
 
   ended(): void {
     this.#counts.episodesDone += 1;
+    this.#end.resolve(undefined);
+    this.#end = Promise.withResolvers();
     this.#soon();
+  }
+
+  /** Waits until fewer than `most` of the episodes that have begun are under way. */
+  async fewerThan(most: number): Promise<void> {
+    while (this.#counts.episodes - this.#counts.episodesDone >= most) await this.#end.promise;
   }
 
   /** Tells where it stands now. */

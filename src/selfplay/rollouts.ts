@@ -24,8 +24,8 @@ export interface RolloutOptions {
   readonly plays: number;
   /** Play the hint arm too, where there is a hint. */
   readonly withHint: boolean;
-  /** Told of finished episodes, a group of environments at a time. */
-  readonly onEpisodes: (episodes: readonly Episode[]) => void;
+  /** Told of each episode when it is over. */
+  readonly onEpisode: (episode: Episode) => void;
   readonly onProgress?: (progress: PlayProgress) => void;
 }
 
@@ -38,32 +38,31 @@ export interface RolloutScores {
   readonly gain?: { readonly difference: number; readonly interval: Interval };
 }
 
-/** Environments played at once: what they came to is kept before the next ones begin. */
-const groupSize = 8;
-
-/** Plays given environments with a policy; equal options give equal episodes where the policy does. @throws whatever the policy throws */
-export async function playRollouts(options: RolloutOptions): Promise<readonly Episode[]> {
-  const { environments, speaker, sandbox, config, plays, withHint, onEpisodes, onProgress } = options;
+/**
+ * Plays given environments with a policy; equal options give equal episodes where the policy does. Twice as many episodes as the policy samples
+ * at once are under way, so that it always has some to go on with, and those that began are over before all the others begin.
+ * @throws whatever the policy throws
+ */
+export function playRollouts(options: RolloutOptions): Promise<readonly Episode[]> {
+  const { environments, speaker, sandbox, config, plays, withHint, onEpisode, onProgress } = options;
   const arms = environments.reduce((sum, { hint }) => sum + (withHint && hint !== undefined ? 2 : 1), 0);
-  const all: Episode[] = [];
-  for (let from = 0; from < environments.length; from += groupSize) {
-    const [episodesBefore, group] = [all.length, environments.slice(from, from + groupSize)];
-    const episodes = await playEpisodes({
-      environments: group.map(({ maxTurns = Infinity, ...environment }) => ({ environment: { ...environment, maxTurns: Math.min(maxTurns, config.play.maxTurns) }, seeds: rolloutSeeds(options) })),
-      plays: { plain: plays, hint: withHint ? plays : 0 },
-      sampling: config.play.sampling,
-      dialogue: dialogueOf(speaker.renderer, config),
-      policy: speaker.policy,
-      sandbox,
-      runSeed: config.run.seed,
-      iteration: "rollout",
-      ...(onProgress === undefined ? {} : { onProgress: ({ episodesDone, tokens }) => onProgress({ episodesDone: episodesBefore + episodesDone, episodes: arms * options.seeds * plays, tokens }) }),
-    });
-    all.push(...episodes);
-    onEpisodes(episodes);
-  }
-  return all;
+  return playEpisodes({
+    environments: environments.map(({ maxTurns = Infinity, ...environment }) => ({ environment: { ...environment, maxTurns: Math.min(maxTurns, config.play.maxTurns) }, seeds: rolloutSeeds(options) })),
+    plays: { plain: plays, hint: withHint ? plays : 0 },
+    sampling: config.play.sampling,
+    dialogue: dialogueOf(speaker.renderer, config),
+    policy: speaker.policy,
+    sandbox,
+    runSeed: config.run.seed,
+    iteration: "rollout",
+    mostUnderWay: 2 * ("maxConcurrentSamples" in config.policy ? config.policy.maxConcurrentSamples : embeddedBatch),
+    onEpisode,
+    ...(onProgress === undefined ? {} : { onProgress: ({ episodesDone, tokens }) => onProgress({ episodesDone, episodes: arms * options.seeds * plays, tokens }) }),
+  });
 }
+
+/** Sequences that the embedded engine decodes at once. */
+const embeddedBatch = 64;
 
 /** Scores the episodes of `playRollouts`. */
 export function scoreRollouts(episodes: readonly Episode[], options: Pick<RolloutOptions, "environments" | "config" | "seeds" | "withHint">): RolloutScores {
