@@ -90,7 +90,7 @@ function advisorParts({ advisor: spec, gates, design, run }: Config, advisor: Sp
   };
 }
 
-/** Tells what those of the speakers took that are endpoints. */
+/** Tells what those of the speakers took that are endpoints; to be called when nobody asks them any more. */
 function tellSpent(speakers: Readonly<Record<string, { readonly spending?: Spending } | undefined>>, listener: Listener): void {
   const spent = Object.entries(speakers).flatMap(([name, speaker]) => (speaker?.spending === undefined ? [] : [[name, speaker.spending.spent] as const]));
   if (spent.length > 0) listener({ kind: "spent", spent: Object.fromEntries(spent) });

@@ -39,8 +39,8 @@ export interface RolloutScores {
 }
 
 /**
- * Plays given environments with a policy; equal options give equal episodes where the policy does. Twice as many episodes as the policy samples
- * at once are under way, so that it always has some to go on with, and those that began are over before all the others begin.
+ * Plays given environments with a policy; equal options give equal episodes where the policy does. About twice as many episodes as the policy
+ * samples at once are under way: it always has one to go on with, and little is lost when play is stopped.
  * @throws whatever the policy throws
  */
 export function playRollouts(options: RolloutOptions): Promise<readonly Episode[]> {
