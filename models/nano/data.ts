@@ -41,17 +41,17 @@ function documentsOf(passages: readonly GroundingDocument[], split: Split): Docu
 
 function demonstrationOf(kind: ExampleKind, phase: Phase, rng: Rng, documents: DocumentSource): Demonstration {
   if (kind === "agent") return agentDemonstration(rng, documents, phase.drills);
-  const { demonstration, hintDemonstration } = designerDemonstration(rng, documents);
+  const { demonstration, hintDemonstration } = designerDemonstration(rng, documents, phase.keywords);
   return kind === "hint" ? hintDemonstration : demonstration;
 }
 
-function survey(passages: readonly GroundingDocument[], count: number): Demonstration[] {
+function survey(passages: readonly GroundingDocument[], count: number, phase: Phase = recipe.phases[0]): Demonstration[] {
   const documents = documentsOf(passages, "training");
-  return exampleKinds.flatMap((kind) => Array.from({ length: count }, (_, index) => demonstrationOf(kind, recipe.phases[0], new Rng(deriveSeed(recipe.seed, "survey", kind, index)), documents)));
+  return exampleKinds.flatMap((kind) => Array.from({ length: count }, (_, index) => demonstrationOf(kind, phase, new Rng(deriveSeed(recipe.seed, "survey", kind, index)), documents)));
 }
 
 function digestOf(passages: readonly GroundingDocument[]): string {
-  return sha256(canonicalJson([recipe, survey(passages, 20)])).slice(0, 16);
+  return sha256(canonicalJson([recipe, recipe.phases.map((phase) => survey(passages, 20, phase))])).slice(0, 16);
 }
 
 /** Shares of demonstrations that give a phase's shares of tokens. */
@@ -138,8 +138,8 @@ export function demonstratedPrograms(plan: DataPlan, ends: readonly number[], mo
   return ends.flatMap((end, phase) => {
     const programs: DemonstratedProgram[] = [];
     for (let index = firstOfPhase(phase); index < end && programs.length < most; index++) {
-      const { kind, rng, documents } = draw(index);
-      if (kind !== "agent") programs.push(designerDemonstration(rng, documents).program);
+      const { kind, phase: { keywords }, rng, documents } = draw(index);
+      if (kind !== "agent") programs.push(designerDemonstration(rng, documents, keywords).program);
     }
     return programs;
   });

@@ -32,8 +32,8 @@ describe("designer demonstrations", () => {
       const text = demonstration.messages.user;
       expect(program.words.length).toBeGreaterThanOrEqual(2);
       for (const word of program.words) expect(text).toMatch(new RegExp(`\\b${word}\\b`));
-      expect(demonstration.turns).toEqual([{ target: `${program.family}: ${program.words.join(", ")}\n${fence(program.source)}` }]);
-      expect(hintDemonstration.turns[0]?.target.length).toBeLessThan(200);
+      expect(demonstration.turns).toEqual([{ target: `${program.family}: ${program.words.join(" ")}\n${fence(program.source)}` }]);
+      expect(hintDemonstration.turns[0]?.target.length).toBeLessThan(220);
       expect(program.source.length).toBeLessThanOrEqual(1_150);
       const game = new Game(program.source);
       for (const odd of ["", "?!", "a".repeat(5_000), "9 ".repeat(400), "Reply with a number.", "{x} \n ü"]) {
@@ -57,6 +57,18 @@ describe("designer demonstrations", () => {
       expect(words.length).toBeGreaterThan(1);
       for (const word of words) expect(document.text).toMatch(new RegExp(`\\b${word}\\b`));
     }
+  });
+
+  it("plan with the beginning of the prompt's keywords, each once", () => {
+    const rng = new Rng(6);
+    const begins = Array.from({ length: 300 }, () => {
+      const { demonstration, program } = designerDemonstration(rng, documents);
+      const keywords = /\nwords: (.*)$/.exec(demonstration.messages.user)?.[1]?.split(" ") ?? [];
+      expect(new Set(program.words).size).toBe(program.words.length);
+      const named = program.words.filter((word) => keywords.includes(word));
+      return named.join() === keywords.slice(0, named.length).join();
+    });
+    expect(begins.filter(Boolean).length).toBeGreaterThan(0.9 * begins.length);
   });
 
   it("rarely repeat a syntax tree", () => {

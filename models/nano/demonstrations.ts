@@ -2,7 +2,8 @@ import type { DesignExample } from "../../src/core/environment.ts";
 import { gameSkills } from "../../src/core/role.ts";
 import type { Rng } from "../../src/core/seed.ts";
 import type { PromptMessages } from "../../src/designer/prompts.ts";
-import { compactPrompts, fence } from "../../src/designer/prompts.ts";
+import { keywordsOf } from "../../src/designer/keywords.ts";
+import { compactDesign, compactPrompts, fence } from "../../src/designer/prompts.ts";
 import type { DocumentSource } from "./documents.ts";
 import { drillGames } from "./drill-games.ts";
 import { drills } from "./drills.ts";
@@ -42,8 +43,8 @@ const hintShare = 0.35;
 const hastyShare = 0.4;
 const slipShare = 0.15;
 
-/** Skill, passage and up to two earlier programs with verdicts → a program that heeds the verdicts, and its hint. */
-export function designerDemonstration(rng: Rng, documents: DocumentSource): { demonstration: Demonstration; hintDemonstration: Demonstration; program: GeneratedProgram; document: string } {
+/** Skill, passage, keywords of it and up to two earlier programs with verdicts → a program that heeds the verdicts, and its hint. */
+export function designerDemonstration(rng: Rng, documents: DocumentSource, withKeywords = true): { demonstration: Demonstration; hintDemonstration: Demonstration; program: GeneratedProgram; document: string } {
   const skill = rng.pick(gameSkills);
   const document = documents(rng);
   const examples: DesignExample[] = [];
@@ -55,20 +56,22 @@ export function designerDemonstration(rng: Rng, documents: DocumentSource): { de
     family = next.family;
     difficulty = next.difficulty;
   }
-  const { program } = sampleGame(rng, document, { skill, family, difficulty });
-  const task = { id: "0.0", skill, documentId: document.id, documentText: document.text, examples };
+  const id = withKeywords ? `0.${rng.int(0, 999_999)}` : "0.0";
+  const keywords = withKeywords ? keywordsOf(document.text, id) : undefined;
+  const { program } = sampleGame(rng, document, { skill, family, difficulty, keywords });
+  const task = { id, skill, documentId: document.id, documentText: document.text, examples };
   const shared = { family: program.family, skill } as const;
   return {
     program,
     document: document.text,
-    demonstration: { ...shared, role: "designer", messages: compactPrompts.design(task, exampleMaxChars), turns: [{ target: design(program) }] },
+    demonstration: { ...shared, role: "designer", messages: compactDesign(task, exampleMaxChars, keywords ?? []), turns: [{ target: design(program, withKeywords ? " " : ", ") }] },
     hintDemonstration: { ...shared, role: "hint", messages: compactPrompts.hint(program.source), turns: [{ target: program.hint }] },
   };
 }
 
 /** What the designer says: the plan (family and the passage's words in the order of their use), then the program. */
-function design({ family, words, source }: GeneratedProgram): string {
-  return `${family}: ${words.join(", ")}\n${fence(source)}`;
+function design({ family, words, source }: GeneratedProgram, separator: string): string {
+  return `${family}: ${words.join(separator)}\n${fence(source)}`;
 }
 
 /** An earlier program of the skill with a verdict, and what to write after having seen it. */

@@ -6,11 +6,13 @@ export const recipe = {
   model: { width: 192, layers: 5, heads: 3, feedForward: 512, contextLength: 1024, ropeBase: 1_000_000 },
   /**
    * The run's phases, each with a learning rate of its own that rises and falls once. `mix`: shares of the tokens, prompts included;
-   * `drills`: share of drills among the agent's demonstrations. Designs come first, acting is what needs most tokens.
+   * `drills`: share of drills among the agent's demonstrations. Designs come first, acting is what needs most tokens. `keywords`: the designer's prompt
+   * lists nouns of the passage, as self-play's does; without them a model this small names one word over and over.
    */
   phases: [
-    { tokens: 16_000_000, learningRate: 2.5e-3, mix: { designer: 0.46, hint: 0.05, agent: 0.49 }, drills: 0.3 },
-    { tokens: 13_000_000, learningRate: 1.5e-3, mix: { designer: 0.28, hint: 0.04, agent: 0.68 }, drills: 0.45 },
+    { tokens: 16_000_000, learningRate: 2.5e-3, mix: { designer: 0.46, hint: 0.05, agent: 0.49 }, drills: 0.3, keywords: false },
+    { tokens: 13_000_000, learningRate: 1.5e-3, mix: { designer: 0.28, hint: 0.04, agent: 0.68 }, drills: 0.45, keywords: false },
+    { tokens: 2_500_000, learningRate: 8e-4, mix: { designer: 0.5, hint: 0.05, agent: 0.45 }, drills: 0.45, keywords: true },
   ],
   /** Loss weight of a prompt's or observation's text; what the policy says itself has weight 1. */
   contextWeight: 0.05,
@@ -25,7 +27,7 @@ export const recipe = {
   schedule: { warmUp: 0.03, floor: 0.02 },
   /** Demonstrations of each kind that the tokenizer learns from, and of which mean lengths are taken. */
   surveySize: 400,
-  /** Demonstrations of each kind in the validation set. */
+  /** Demonstrations of each kind in the validation set; they are made as in the last phase. */
   validationSize: 24,
   /** Demonstrated programs of a phase, from the first on, that `demonstrations.json` summarises at most. */
   summarisedPrograms: 20_000,

@@ -38,7 +38,7 @@ export async function refine({ state, model, threads, report }: RefineOptions): 
   const { policy } = await embedded(engine, { stopToken: tokenizer.special.end, maxPolicyLag: 0, keepReference: false, allowSamplingMismatch: false });
   const context: RefinementContext = { plan, policy, sandbox, renderer: embeddedRenderer(tokenizer), maxTurns: config.play.maxTurns, kinds: loadProgramKinds(model) };
   try {
-    for (const [round, { learningRate }] of refinement.rounds.entries()) {
+    for (const [round, learningRate] of refinement.learningRates.entries()) {
       if (round < finished) continue;
       report(await refineOnce({ round, learningRate, engine, context }));
       await keepRound(state, round + 1, engine);
@@ -57,7 +57,7 @@ async function refineOnce({ round, learningRate, engine, context }: { round: num
   for (const batch of refinementBatches(round, drawn.rows, context.plan)) losses.push((await engine.crossEntropyStep(batch, { ...recipe.optimiser, learningRate })).loss);
   const minutes = ((monotonicClock() - started) / 60_000).toFixed(1);
   const loss = losses.reduce((sum, value) => sum + value, 0) / Math.max(1, losses.length);
-  return `round ${round + 1} of ${refinement.rounds.length}  admitted ${drawn.admitted} of ${refinement.designsPerRound}  trained on ${drawn.rows.length}  families ${drawn.families}  ${losses.length} steps  loss ${loss.toFixed(3)}  ${minutes} min`;
+  return `round ${round + 1} of ${refinement.learningRates.length}  good ${drawn.admitted} of ${refinement.designsPerRound}  trained on ${drawn.rows.length}  families ${drawn.families}  ${losses.length} steps  loss ${loss.toFixed(3)}  ${minutes} min`;
 }
 
 const roundDirectory = (state: string, round: number): string => join(state, `refined-${round}`);

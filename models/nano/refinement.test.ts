@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { bundledPassages, newPlan } from "./data.ts";
 import { recipe } from "./recipe.ts";
-import { refinementBatches } from "./refinement.ts";
+import { namesEachWordOnce, refinementBatches } from "./refinement.ts";
 
 const plan = newPlan(bundledPassages(), 20);
 const own = Array.from({ length: 9 }, (_, index) => ({ tokens: new Int32Array(300 + index), weights: new Float32Array(300 + index).fill(1) }));
@@ -29,4 +29,11 @@ describe("refinementBatches", () => {
   });
 
   it("has nothing to train on when nothing was admitted", () => expect(refinementBatches(0, [], plan)).toEqual([]));
+});
+
+describe("namesEachWordOnce", () => {
+  it("refuses a plan that names a word twice", () => {
+    expect(namesEachWordOnce("list: motor bell volts\n```python\nmotor motor\n```")).toBe(true);
+    expect(namesEachWordOnce("list: motor bell motor\n```python\n```")).toBe(false);
+  });
 });

@@ -13,19 +13,10 @@ import { recipe } from "./recipe.ts";
 
 /** Everything that decides the refinement besides the pretrained model. */
 export const refinement = {
-  /**
-   * Learning rate of each round, and the words of the passage that a program must name to be learned from. The last rounds ask for more
-   * than the gates of self-play: at low temperatures the model likes to name one word over and over.
-   */
-  rounds: [
-    { learningRate: 3e-4, minGroundedWords: 2 },
-    { learningRate: 3e-4, minGroundedWords: 2 },
-    { learningRate: 2.25e-4, minGroundedWords: 2 },
-    { learningRate: 1.5e-4, minGroundedWords: 2 },
-    { learningRate: 1.5e-4, minGroundedWords: 2 },
-    { learningRate: 2.25e-4, minGroundedWords: 3 },
-    { learningRate: 1.5e-4, minGroundedWords: 3 },
-  ],
+  /** Learning rate of each round. */
+  learningRates: [3e-4, 2.25e-4, 1.5e-4],
+  /** Words of the passage that a program must name to be learned from: more than self-play asks for. */
+  minGroundedWords: 3,
   designsPerRound: 800,
   temperature: 0.6,
   maxTokens: 400,
@@ -34,9 +25,15 @@ export const refinement = {
 } as const;
 
 /** The gates of a round. Repeating a form is no fault here: the round is balanced by family instead. */
-export function refinementGates(round: number, maxTurns: number): GatesConfig {
-  const minGroundedWords = refinement.rounds[round]?.minGroundedWords ?? defaultGates.grounded.minGroundedWords;
-  return { ...defaultGates, maxTurns, novelty: { ...defaultGates.novelty, enabled: false }, grounded: { ...defaultGates.grounded, minGroundedWords } };
+export function refinementGates(maxTurns: number): GatesConfig {
+  const { novelty, grounded } = defaultGates;
+  return { ...defaultGates, maxTurns, novelty: { ...novelty, enabled: false }, grounded: { ...grounded, minGroundedWords: refinement.minGroundedWords } };
+}
+
+/** Whether a design's plan names no word twice: a model that learns from repetitions repeats ever more. */
+export function namesEachWordOnce(response: string): boolean {
+  const words = response.slice(response.indexOf(":") + 1).split("\n", 1)[0]?.trim().split(" ") ?? [];
+  return new Set(words).size === words.length;
 }
 
 /** What a round works with. */
@@ -63,9 +60,9 @@ export async function drawDesigns(round: number, context: RefinementContext): Pr
     return { id, promptSeed: deriveSeed(recipe.seed, "refine", round, index), sampleSeed: deriveSeed(recipe.seed, "refine", id) };
   });
   const { temperature, maxTokens } = refinement;
-  const designs = await judgedDesigns(draws, { ...context, documents: pretrainingDocuments(plan.passages), gates: refinementGates(round, maxTurns), temperature, maxTokens, seed: recipe.seed });
-  const admitted = designs.flatMap(({ admission: { record, facts }, prompt, tokens }): Admitted[] =>
-    record.verdict === "admitted" && facts !== undefined ? [{ family: kinds.family(facts), row: designRow(prompt, tokens, renderer) }] : [],
+  const designs = await judgedDesigns(draws, { ...context, documents: pretrainingDocuments(plan.passages), gates: refinementGates(maxTurns), temperature, maxTokens, seed: recipe.seed });
+  const admitted = designs.flatMap(({ admission: { record, facts }, response, prompt, tokens }): Admitted[] =>
+    record.verdict === "admitted" && facts !== undefined && namesEachWordOnce(response) ? [{ family: kinds.family(facts), row: designRow(prompt, tokens, renderer) }] : [],
   );
   const families = Map.groupBy(admitted, ({ family }) => family);
   const most = Math.max(1, Math.ceil(refinement.familyShare * admitted.length));

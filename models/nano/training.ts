@@ -81,7 +81,8 @@ class Run {
     this.#engine = engine;
     this.#curve = new LossCurve(options.state);
     const validationAt = exampleSource(plan, "validation");
-    this.#validation = Array.from({ length: recipe.validationSize * exampleKinds.length }, (_, index) => validationAt(index));
+    const first = firstOfPhase(recipe.phases.length - 1);
+    this.#validation = Array.from({ length: recipe.validationSize * exampleKinds.length }, (_, index) => validationAt(first + index));
     this.#position = { recipe: plan.digest, step: 0, phase: 0, ends: [], phaseTokens: 0, next: 0, tokens: 0, elapsedMs: 0 };
     const total = recipe.phases.reduce((sum, phase) => sum + phase.tokens, 0);
     this.#scale = (options.tokens ?? total) / total;

@@ -1,4 +1,5 @@
 import type { DesignTask } from "../core/environment.ts";
+import { keywordsOf } from "./keywords.ts";
 
 export interface PromptMessages {
   readonly system: string;
@@ -27,20 +28,26 @@ export interface Prompts {
  * (`models/nano/`) are rendered by these same functions; they know no rejections.
  */
 export const compactPrompts: Prompts = {
-  design: (task, exampleMaxChars) => ({
-    system: "designer",
-    user: [
-      `skill: ${task.skill}`,
-      ...(task.documentText === "" ? [] : [`document: ${task.documentText}`]),
-      ...task.examples.map((example) => `${example.verdict}: ${example.source.slice(0, exampleMaxChars).trim()}`),
-    ].join("\n"),
-  }),
+  design: (task, exampleMaxChars) => compactDesign(task, exampleMaxChars, keywordsOf(task.documentText, task.id)),
   hint: (source) => ({ system: "hint", user: fence(source) }),
   play: (observation, hint) => ({
     system: "agent",
     user: hint === undefined ? observation : `hint: ${hint}\n${observation}`,
   }),
 };
+
+/** The compact question for a program. `keywords`: nouns of the document to name things with; a model this small does not find them by itself. */
+export function compactDesign(task: DesignTask, exampleMaxChars: number, keywords: readonly string[]): PromptMessages {
+  return {
+    system: "designer",
+    user: [
+      `skill: ${task.skill}`,
+      ...(task.documentText === "" ? [] : [`document: ${task.documentText}`]),
+      ...task.examples.map((example) => `${example.verdict}: ${example.source.slice(0, exampleMaxChars).trim()}`),
+      ...(keywords.length === 0 ? [] : [`words: ${keywords.join(" ")}`]),
+    ].join("\n"),
+  };
+}
 
 /** A program as the designer writes it. */
 export function fence(source: string): string {

@@ -1,11 +1,6 @@
 import type { Rng } from "../../../src/core/seed.ts";
+import { steeringWords } from "../../../src/designer/keywords.ts";
 import type { GroundingDocument } from "../documents.ts";
-
-/** Words that steer the games; never used as names of things. */
-const reserved = new Set(
-  `answer fix test press open close left right north south east west up down add higher lower high low before after first last word number none turn
-  steps step places cell cells far near pair`.split(/\s+/),
-);
 
 const stop = new Set(
   `about above after again along among another because before behind being below between beyond carry could during each every first found further given
@@ -17,26 +12,46 @@ const stop = new Set(
 /** Words up to this length come first: they are few tokens, which a small policy copies without slips. */
 const shortWord = 5;
 
+/** What a passage offers to name things: its nouns, other long words, and units, without those that steer games. */
+interface Vocabulary {
+  readonly terms: readonly string[];
+  readonly spare: readonly string[];
+  readonly units: readonly string[];
+}
+
+function vocabularyOf(document: GroundingDocument): Vocabulary {
+  const plain = (word: string): boolean => /^[a-z]{2,14}$/.test(word) && !steeringWords.has(word);
+  const found = document.text.split(/[^A-Za-z]+/);
+  const present = new Set(found);
+  const units = new Set(document.quantities.map((q) => q.unit));
+  const terms = new Set(document.terms.filter((term) => plain(term) && present.has(term) && !units.has(term)));
+  const spare = found.filter((word) => word.length >= 5 && plain(word) && !stop.has(word) && !terms.has(word) && !units.has(word));
+  return { terms: [...terms], spare, units: [...units].filter((unit) => plain(unit) && present.has(unit)) };
+}
+
+/** A passage's words in drawn order, short ones first and nouns before others of their length. */
+export function drawnWords(rng: Rng, document: GroundingDocument): string[] {
+  const { terms, spare } = vocabularyOf(document);
+  const words = [...new Set([...rng.shuffle(terms), ...rng.shuffle(spare)])];
+  return words.map((word, i) => ({ word, at: Math.max(word.length, shortWord) + i / words.length })).sort((a, b) => a.at - b.at).map(({ word }) => word);
+}
+
 /** Hands out the words and numbers of one passage, each word once. */
 export class Ground {
-  /** Words handed out so far. */
+  /** Words handed out so far, units among them. */
   readonly handed: string[] = [];
+  /** Units handed out so far. */
+  readonly handedUnits = new Set<string>();
   private readonly rng: Rng;
   private readonly pool: string[];
   private readonly values: readonly number[];
   private readonly unitPool: readonly string[];
 
-  constructor(rng: Rng, document: GroundingDocument) {
+  /** `words`: what to hand out, in this order. */
+  constructor(rng: Rng, document: GroundingDocument, words: readonly string[]) {
     this.rng = rng;
-    const plain = (word: string): boolean => /^[a-z]{2,14}$/.test(word) && !reserved.has(word);
-    const found = document.text.split(/[^A-Za-z]+/);
-    const present = new Set(found);
-    const units = new Set(document.quantities.map((q) => q.unit));
-    this.unitPool = [...units].filter((unit) => plain(unit) && present.has(unit));
-    const terms = new Set(document.terms.filter((term) => plain(term) && present.has(term) && !units.has(term)));
-    const spare = found.filter((word) => word.length >= 5 && plain(word) && !stop.has(word) && !terms.has(word) && !units.has(word));
-    const words = [...new Set([...rng.shuffle([...terms]), ...rng.shuffle(spare)])];
-    this.pool = words.map((word, i) => ({ word, at: Math.max(word.length, shortWord) + i / words.length })).sort((a, b) => a.at - b.at).map(({ word }) => word);
+    this.unitPool = vocabularyOf(document).units;
+    this.pool = [...words];
     this.values = document.quantities.map((q) => q.value);
   }
 
@@ -59,7 +74,10 @@ export class Ground {
   /** A unit that the passage uses, or `otherwise`. */
   unit(otherwise: string): string {
     const unit = this.unitPool.length === 0 ? otherwise : this.rng.pick(this.unitPool);
-    if (this.unitPool.length > 0) this.handed.push(unit);
+    if (this.unitPool.length > 0) {
+      this.handed.push(unit);
+      this.handedUnits.add(unit);
+    }
     return unit;
   }
 

@@ -1,11 +1,11 @@
 import { SpadeError } from "../../../src/core/errors.ts";
-import type { Rng } from "../../../src/core/seed.ts";
+import { Rng } from "../../../src/core/seed.ts";
 import type { GroundingDocument } from "../documents.ts";
 import { Game } from "../python/game.ts";
 import { assemble } from "./assemble.ts";
 import { causal } from "./causal.ts";
 import type { Context, Draft, Family } from "./draft.ts";
-import { Ground } from "./ground.ts";
+import { drawnWords, Ground } from "./ground.ts";
 import { logical } from "./logical.ts";
 import { mathematical } from "./mathematical.ts";
 import { optimization } from "./optimization.ts";
@@ -40,6 +40,8 @@ export interface GameChoice {
   readonly skill?: string | undefined;
   readonly family?: string | undefined;
   readonly difficulty?: Difficulty | undefined;
+  /** The program names things with these words of the passage, in this order. */
+  readonly keywords?: readonly string[] | undefined;
 }
 
 const maxChars = 1_150;
@@ -57,19 +59,51 @@ export function sampleGame(rng: Rng, document: GroundingDocument, choice: GameCh
     const candidates = families.filter((f) => (choice.family === undefined || f.name === choice.family) && (choice.skill === undefined || f.skill === choice.skill));
     const family = rng.pick(candidates);
     const difficulty = choice.difficulty ?? sampleDifficulty(rng);
-    const local = rng.chance(0.15);
-    const ground = new Ground(rng, document);
-    const context: Context = { rng, ground, level: difficulty, v: (name) => name };
-    const single = { ...context, v: local ? (name: string) => name : (name: string) => `self.${name}` };
-    const draft = varied(single, family.draft(single));
-    const source = assemble(rng, draft, local);
-    const hint = hintOf(rng, draft);
-    const program = { family: family.name, skill: family.skill, source, words: usedWords(source, ground.handed), hint, difficulty };
-    if (source.length > maxChars) continue;
-    const game = new Game(source);
+    const { program, draft } = choice.keywords === undefined ? written(rng, { document, family, difficulty }) : writtenWith(choice.keywords, rng, { document, family, difficulty });
+    if (program.source.length > maxChars) continue;
+    const game = new Game(program.source);
     if (sound(game, rng.int(0, 1_000_000))) return { program, draft, game };
   }
   throw new SpadeError("internal.demonstration", `No sound program of ${JSON.stringify(choice)} in ${attempts} attempts on document ${document.id}; check the families.`);
+}
+
+interface Topic {
+  readonly document: GroundingDocument;
+  readonly family: Family;
+  readonly difficulty: Difficulty;
+}
+
+interface Written {
+  readonly program: GeneratedProgram;
+  readonly draft: Draft;
+  readonly ground: Ground;
+}
+
+/** A program that names things with `words`, in drawn order when absent. */
+function written(rng: Rng, { document, family, difficulty }: Topic, words?: readonly string[]): Written {
+  const local = rng.chance(0.15);
+  const ground = new Ground(rng, document, words ?? drawnWords(rng, document));
+  const context: Context = { rng, ground, level: difficulty, v: (name) => name };
+  const single = { ...context, v: local ? (name: string) => name : (name: string) => `self.${name}` };
+  const draft = varied(single, family.draft(single));
+  const source = assemble(rng, draft, local);
+  const hint = hintOf(rng, draft);
+  return { program: { family: family.name, skill: family.skill, source, words: usedWords(source, ground.handed), hint, difficulty }, draft, ground };
+}
+
+/**
+ * A program that uses the keywords in their order, so that its plan is their beginning. Written twice from one seed: the first time to see in
+ * which order it uses what it is handed. Its units are named last.
+ */
+function writtenWith(keywords: readonly string[], rng: Rng, topic: Topic): Written {
+  const seed = rng.uint32();
+  const words = [...new Set([...keywords, ...drawnWords(rng, topic.document)])];
+  const trial = written(new Rng(seed), topic, words);
+  const used = trial.program.words.filter((word) => !trial.ground.handedUnits.has(word));
+  const rank = new Map([...new Set([...used, ...words])].map((word, i) => [word, i]));
+  const { program, draft, ground } = written(new Rng(seed), topic, words.map((word) => words[rank.get(word) ?? 0] ?? word));
+  const isUnit = (word: string): boolean => ground.handedUnits.has(word);
+  return { program: { ...program, words: program.words.toSorted((a, b) => Number(isUnit(a)) - Number(isUnit(b))) }, draft, ground };
 }
 
 function usedWords(source: string, handed: readonly string[]): string[] {
