@@ -10,7 +10,7 @@ class EggTrays:
         each = dice.randint(2, 6)
         loose = dice.randint(1, 5)
         self.key = trays * each + loose
-        return f"There are {trays} trays with {each} eggs in each, and {loose} loose eggs. How many eggs is that?", {}
+        return f"There are {trays} trays with {each} eggs in each, and {loose} loose eggs. What do all the eggs come to?", {}
 
     def step(self, action):
         won = str(action).strip().lower() == str(self.key).lower()
