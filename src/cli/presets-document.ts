@@ -76,7 +76,7 @@ const rows: readonly Row[] = [
   { what: "learning rate, Adam β, weight decay", games: "1e-6, (0.9, 0.98), 0.1", toolUse: same, of: ({ update: { optimiser } }) => `${optimiser.learningRate.toExponential()}, (${optimiser.beta1}, ${optimiser.beta2}), ${optimiser.weightDecay}` },
   { what: "clip ε low, high", games: "0.2, 0.28", toolUse: same, of: ({ update: { loss } }) => `${loss.clipLow}, ${loss.clipHigh}` },
   { what: "KL to the reference, entropy bonus", games: "0 (8B: 0.005), 0", toolUse: "0.005, 0", of: ({ update: { loss } }) => `${loss.klCoefficient}, ${loss.entropyCoefficient}` },
-  { what: "cap of the designer's weight", games: "50", toolUse: same, of: ({ update }) => update.designerWeightCap },
+  { what: "factor on the designer's weight, cap", games: "1, 50", toolUse: same, of: ({ update }) => `${update.designerWeightFactor}, ${update.designerWeightCap}` },
   { what: "temperature, top-p, top-k, designer", games: "0.6, 0.95, 20", toolUse: same, of: ({ design }) => sampling(design.sampling) },
   { what: "temperature, top-p, top-k, agent", games: "0.6, 0.95, 20", toolUse: same, of: ({ play }) => sampling(play.sampling) },
   { what: "max tokens designer / agent / hint", games: "16,384 (8B: 20,000) / 8,192 / 4,096", toolUse: "16,384 (8B: 20,000 in the released commands) / 8,192 / 2,048", of: ({ design, play }) => [design.sampling, play.sampling, design.hintSampling].map(({ maxTokens }) => maxTokens.toLocaleString("en")).join(" / ") },

@@ -27,7 +27,13 @@ const nanoPolicy: ConfigInput = {
    */
   designerReward: { kind: "blend", regretEstimate: "lowerBound", ramp: 0.4 },
   advantages: { familyPenalty: 0.5 },
+  /**
+   * Designs weigh about a hundred times as much as plays: the agent masters a family in a few iterations, and the designer must find out faster
+   * than that what can still be learned from.
+   */
   update: {
+    designerWeightFactor: 40,
+    designerWeightCap: 150,
     loss: { kind: "policyGradient", entropyCoefficient: 0.01 },
     optimiser: { learningRate: 1e-4, weightDecay: 0, minibatches: 2 },
   },

@@ -168,6 +168,8 @@ const updateSchema = z.strictObject({
       minibatches: count.default(2),
     })
     .prefault({}),
+  /** Factor on the up-weighting of designer rows, before its cap: how fast the designer learns beside the agent. */
+  designerWeightFactor: z.number().positive().default(1),
   /** Cap of the up-weighting of designer rows. */
   designerWeightCap: z.number().positive().default(50),
   updatesPerIteration: count.default(1),

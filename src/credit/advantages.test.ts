@@ -114,8 +114,10 @@ test("a non-finite reward or a fractional outcome is a broken invariant", () => 
 });
 
 test("designers are up-weighted by their rarity, up to the cap", () => {
-  expect(designerWeight({ agentRows: 128, designerRows: 24 }, { delay: 4, cap: 50 })).toBeCloseTo(21.333, 3);
-  expect(designerWeight({ agentRows: 384, designerRows: 8 }, { delay: 4, cap: 50 })).toBe(50);
-  expect(designerWeight({ agentRows: 384, designerRows: 0 }, { delay: 4, cap: 50 })).toBe(1);
-  expect(designerWeight({ agentRows: 0, designerRows: 8 }, { delay: 4, cap: 50 })).toBe(1);
+  expect(designerWeight({ agentRows: 128, designerRows: 24 }, { delay: 4, factor: 1, cap: 50 })).toBeCloseTo(21.333, 3);
+  expect(designerWeight({ agentRows: 384, designerRows: 8 }, { delay: 4, factor: 1, cap: 50 })).toBe(50);
+  expect(designerWeight({ agentRows: 384, designerRows: 0 }, { delay: 4, factor: 1, cap: 50 })).toBe(1);
+  expect(designerWeight({ agentRows: 96, designerRows: 32 }, { delay: 1, factor: 4, cap: 50 })).toBe(12);
+  expect(designerWeight({ agentRows: 96, designerRows: 32 }, { delay: 1, factor: 20, cap: 50 })).toBe(50);
+  expect(designerWeight({ agentRows: 0, designerRows: 8 }, { delay: 4, factor: 1, cap: 50 })).toBe(1);
 });

@@ -97,11 +97,11 @@ export function integerOutcome(value: number): number {
 }
 
 /**
- * Weight of a designer row relative to an agent row: min(cap, agent rows / designer rows * k), because designs are rarer.
+ * Weight of a designer row relative to an agent row: min(cap, agent rows / designer rows * k * factor), because designs are rarer. The paper's factor is 1.
  * 1 when either role has no rows: there is nothing to be relative to. Source: algorithm, section 4.
  */
-export function designerWeight(counts: { readonly agentRows: number; readonly designerRows: number }, options: { readonly delay: number; readonly cap: number }): number {
-  return counts.designerRows === 0 || counts.agentRows === 0 ? 1 : Math.min(options.cap, (counts.agentRows / counts.designerRows) * options.delay);
+export function designerWeight(counts: { readonly agentRows: number; readonly designerRows: number }, options: { readonly delay: number; readonly factor: number; readonly cap: number }): number {
+  return counts.designerRows === 0 || counts.agentRows === 0 ? 1 : Math.min(options.cap, (counts.agentRows / counts.designerRows) * options.delay * options.factor);
 }
 
 function groupBy<T>(items: readonly T[], key: (item: T) => string): readonly T[][] {

@@ -32,7 +32,8 @@ export function creditRows(episodes: readonly Episode[], designs: readonly PaidD
   ];
   const advantages = computeAdvantages(credits, config.advantages);
   const counts = { agentRows: advantages.filter(({ role, kept }) => role === "agent" && kept).length, designerRows: designs.length };
-  const weights = { agent: 1, designer: designerWeight(counts, { delay: config.design.regenerateEvery, cap: config.update.designerWeightCap }) };
+  const { designerWeightFactor: factor, designerWeightCap: cap } = config.update;
+  const weights = { agent: 1, designer: designerWeight(counts, { delay: config.design.regenerateEvery, factor, cap }) };
   const trajectories = [...plays.map(({ episode }) => plainRow(episode.trajectory)), ...designs.map((design) => design.trajectory)];
   const temperatures = { agent: config.play.sampling.temperature, designer: config.design.sampling.temperature };
   return advantages.map((advantage, i) => {
