@@ -57,8 +57,8 @@ export const presets: Readonly<Record<string, PresetInput>> = {
   },
   /** Self-play for about half an hour on one core, measured with more plays. */
   nano,
-  /** Control of `nano`: updates on as many environments an iteration (about 16 new ones and the replays), of a pool designed by the untrained policy. */
-  "nano-frozen-pool": { ...nano, design: { ...nano.design, tasksPerIteration: 24 }, environments: { kind: "frozenPool", size: 96 } },
+  /** Control of `nano`: updates on as many environments an iteration (about 24 new ones and the replays), of a pool designed by the untrained policy. */
+  "nano-frozen-pool": { ...nano, design: { ...nano.design, tasksPerIteration: 32 }, environments: { kind: "frozenPool", size: 96 } },
   /** Two tiny iterations, for tests. */
   smoke: {
     ...nanoPolicy,
