@@ -12,27 +12,18 @@ const stop = new Set(
 /** Words up to this length come first: they are few tokens, which a small policy copies without slips. */
 const shortWord = 5;
 
-/** What a passage offers to name things: its nouns, other long words, and units, without those that steer games. */
-interface Vocabulary {
-  readonly terms: readonly string[];
-  readonly spare: readonly string[];
-  readonly units: readonly string[];
-}
-
-function vocabularyOf(document: GroundingDocument): Vocabulary {
-  const plain = (word: string): boolean => /^[a-z]{2,14}$/.test(word) && !steeringWords.has(word);
-  const found = document.text.split(/[^A-Za-z]+/);
-  const present = new Set(found);
-  const units = new Set(document.quantities.map((q) => q.unit));
-  const terms = new Set(document.terms.filter((term) => plain(term) && present.has(term) && !units.has(term)));
-  const spare = found.filter((word) => word.length >= 5 && plain(word) && !stop.has(word) && !terms.has(word) && !units.has(word));
-  return { terms: [...terms], spare, units: [...units].filter((unit) => plain(unit) && present.has(unit)) };
-}
+const plain = (word: string): boolean => /^[a-z]{2,14}$/.test(word) && !steeringWords.has(word);
+const wordsIn = ({ text }: GroundingDocument): string[] => text.split(/[^A-Za-z]+/);
+const unitsOf = ({ quantities }: GroundingDocument): Set<string> => new Set(quantities.map(({ unit }) => unit));
 
 /** A passage's words in drawn order, short ones first and nouns before others of their length. */
 export function drawnWords(rng: Rng, document: GroundingDocument): string[] {
-  const { terms, spare } = vocabularyOf(document);
-  const words = [...new Set([...rng.shuffle(terms), ...rng.shuffle(spare)])];
+  const found = wordsIn(document);
+  const present = new Set(found);
+  const units = unitsOf(document);
+  const terms = new Set(document.terms.filter((term) => plain(term) && present.has(term) && !units.has(term)));
+  const spare = found.filter((word) => word.length >= 5 && plain(word) && !stop.has(word) && !terms.has(word) && !units.has(word));
+  const words = [...new Set([...rng.shuffle([...terms]), ...rng.shuffle(spare)])];
   return words.map((word, i) => ({ word, at: Math.max(word.length, shortWord) + i / words.length })).sort((a, b) => a.at - b.at).map(({ word }) => word);
 }
 
@@ -50,7 +41,8 @@ export class Ground {
   /** `words`: what to hand out, in this order. */
   constructor(rng: Rng, document: GroundingDocument, words: readonly string[]) {
     this.rng = rng;
-    this.unitPool = vocabularyOf(document).units;
+    const present = new Set(wordsIn(document));
+    this.unitPool = [...unitsOf(document)].filter((unit) => plain(unit) && present.has(unit));
     this.pool = [...words];
     this.values = document.quantities.map((q) => q.value);
   }

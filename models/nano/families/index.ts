@@ -59,7 +59,8 @@ export function sampleGame(rng: Rng, document: GroundingDocument, choice: GameCh
     const candidates = families.filter((f) => (choice.family === undefined || f.name === choice.family) && (choice.skill === undefined || f.skill === choice.skill));
     const family = rng.pick(candidates);
     const difficulty = choice.difficulty ?? sampleDifficulty(rng);
-    const { program, draft } = choice.keywords === undefined ? written(rng, { document, family, difficulty }) : writtenWith(choice.keywords, rng, { document, family, difficulty });
+    const topic = { document, family, difficulty };
+    const { program, draft } = choice.keywords === undefined ? written(rng, topic) : writtenWith(choice.keywords, rng, topic);
     if (program.source.length > maxChars) continue;
     const game = new Game(program.source);
     if (sound(game, rng.int(0, 1_000_000))) return { program, draft, game };
