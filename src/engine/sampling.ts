@@ -9,10 +9,9 @@ import type { Feed } from "./session.ts";
 import type { SessionCache } from "./session-cache.ts";
 import { drawToken } from "./token-sampler.ts";
 import { noToken } from "./transformer.ts";
+import { decodingSlots } from "./types.ts";
 import type { EngineSample, EngineSampleRequest } from "./types.ts";
 
-/** Sequences decoded at once. */
-const slots = 64;
 /** Free slots that are worth a prefill while others still decode. */
 const refill = 16;
 /** Prompt tokens, padding included, of one prefill run. */
@@ -51,7 +50,7 @@ class Decoder {
     this.#model = model;
     this.#sessions = sessions;
     this.#feeds = { ...parameterFeeds(model.config, model.weights), ...tableFeeds(model.config) };
-    this.#cache = new KvCache(model.config, Math.min(slots, requests.length));
+    this.#cache = new KvCache(model.config, Math.min(decodingSlots, requests.length));
     this.#waiting = requests
       .map((request, index) => ({ index, request, rng: new Rng(request.seed), limit: Math.min(request.maxTokens, model.config.contextLength - request.prompt.length), tokens: [], logprobs: [] }))
       .sort((a, b) => comparePrompts(a.request.prompt, b.request.prompt) || a.index - b.index);
@@ -59,7 +58,7 @@ class Decoder {
 
   async run(): Promise<EngineSample[]> {
     while (this.#waiting.length + this.#active.length > 0) {
-      const free = slots - this.#active.length;
+      const free = decodingSlots - this.#active.length;
       if (free >= Math.min(refill, this.#waiting.length)) await this.#start(this.#waiting.splice(0, free));
       if (this.#active.length > 0) await this.#step();
     }

@@ -1,3 +1,6 @@
+/** Sequences that the engine decodes at once. */
+export const decodingSlots = 64;
+
 /** Shape of a decoder-only transformer. `width` is a multiple of `heads`, and `width / heads` is even. */
 export interface TransformerConfig {
   readonly vocabularySize: number;

@@ -4,6 +4,7 @@ import type { Environment } from "../core/environment.ts";
 import type { Episode } from "../core/episode.ts";
 import { SpadeError } from "../core/errors.ts";
 import { deriveSeed } from "../core/seed.ts";
+import { decodingSlots } from "../engine/types.ts";
 import { difference, type Evaluation, score } from "../evaluation/evaluate.ts";
 import type { Interval } from "../evaluation/intervals.ts";
 import { type PlayProgress, playEpisodes } from "../rollout/play.ts";
@@ -55,14 +56,11 @@ export function playRollouts(options: RolloutOptions): Promise<readonly Episode[
     sandbox,
     runSeed: config.run.seed,
     iteration: "rollout",
-    mostUnderWay: 2 * ("maxConcurrentSamples" in config.policy ? config.policy.maxConcurrentSamples : embeddedBatch),
+    mostUnderWay: 2 * ("maxConcurrentSamples" in config.policy ? config.policy.maxConcurrentSamples : decodingSlots),
     onEpisode,
     ...(onProgress === undefined ? {} : { onProgress: ({ episodesDone, tokens }) => onProgress({ episodesDone, episodes: arms * options.seeds * plays, tokens }) }),
   });
 }
-
-/** Sequences that the embedded engine decodes at once. */
-const embeddedBatch = 64;
 
 /** Scores the episodes of `playRollouts`. */
 export function scoreRollouts(episodes: readonly Episode[], options: Pick<RolloutOptions, "environments" | "config" | "seeds" | "withHint">): RolloutScores {
