@@ -8,11 +8,11 @@ import { monotonicClock } from "../core/clock.ts";
 import { SpadeError } from "../core/errors.ts";
 import { encodeFrame, FrameReader } from "./frames.ts";
 import { childCommand, childDirectory, childEnvironment, pyodideDirectory, quickJsFiles, type Image } from "./image.ts";
-import { killGraceMs, residentOverheadBytes } from "./limits.ts";
+import { killGraceMs, residentOverheadBytes, slowNiceness } from "./limits.ts";
 import type { Reply, Request } from "./messages.ts";
 import type { GuestFailureCode, Limits } from "./sandbox.ts";
 import type { BubblewrapState } from "./second-layer.ts";
-import { processorMsOf, residentBytesOf } from "./processes.ts";
+import { giveWay, processorMsOf, residentBytesOf } from "./processes.ts";
 
 /** The end of a child in the middle of a request: which item it was running and what that means for it. */
 export class ChildDeath extends Error {
@@ -23,6 +23,14 @@ export class ChildDeath extends Error {
     this.itemIndex = itemIndex;
     this.code = code;
   }
+}
+
+export interface ChildOptions {
+  readonly image: Image;
+  readonly limits: Limits;
+  readonly bubblewrap: BubblewrapState;
+  /** Whether other processes go before it when the processors are busy. */
+  readonly givesWay: boolean;
 }
 
 interface Pending {
@@ -51,7 +59,7 @@ export class Child {
   private lastProgress = 0;
 
   /** Begins to start a child. */
-  constructor(image: Image, limits: Limits, bubblewrap: BubblewrapState) {
+  constructor({ image, limits, bubblewrap, givesWay }: ChildOptions) {
     this.limits = limits;
     const { maxObservationChars, maxOutputBytes, maxForkBytes, fuelPerCall, wallMsPerCall, memoryLimitBytes } = limits;
     const options = {
@@ -71,6 +79,7 @@ export class Child {
       detached: true,
       stdio: ["ignore", "ignore", "pipe", this.progressFile, "pipe"],
     });
+    if (givesWay) giveWay(this.process.pid, slowNiceness);
     living.add(this);
     this.exited = new Promise((resolve) => {
       this.process.once("close", () => {

@@ -1,6 +1,8 @@
+import { getPriority } from "node:os";
 import { afterEach, expect, test, vi } from "vitest";
 import { monotonicClock } from "../core/clock.ts";
 import { healthySource } from "./fixtures.ts";
+import { slowNiceness } from "./limits.ts";
 import type { ObservedSandbox } from "./pool.ts";
 import type { ProgramHandle } from "./sandbox.ts";
 import { isRunning } from "./test-processes.ts";
@@ -96,6 +98,18 @@ test("a call that was taken over fails with its own code, in time, and its progr
   const [, other] = await Promise.all([again.step([{ instance, action: "hang" }]), episode(healthy, 3)]);
   expect(other).toEqual(alone);
   expect(takenOver(sandbox)).toBe(1);
+});
+
+test.skipIf(process.platform === "win32")("a program that broke its limits is opened in a child that gives way to others", async () => {
+  sandbox = await openTestSandbox({ fuelPerCall: 10_000 });
+  const priorities = (observed: ObservedSandbox): number[] => observed.pids().map((pid) => getPriority(pid) - getPriority());
+  for (const expected of [[0], [0, slowNiceness]]) {
+    const hostile = await openProgram(sandbox, slowSource, 0);
+    const { instance } = await createOne(hostile, 1);
+    expect(await hostile.step([{ instance, action: "spin" }])).toMatchObject([{ ok: false, failure: { code: "fuel" } }]);
+    expect(priorities(sandbox)).toEqual(expected);
+    await hostile.close();
+  }
 });
 
 test("a call that was taken over and ends well: the program returns and answers as if nothing had been", async () => {

@@ -49,7 +49,8 @@ export class Lane {
   readonly statistics: LaneStatistics = { starts: 0, startMs: 0, switches: 0, switchMs: 0, takenOver: 0 };
   /** Counts children: what was loaded in an earlier generation is gone. */
   generation = 0;
-  private readonly spare: Spare;
+  /** Absent in the lane of slow programs, which waits for its own next child. */
+  private readonly spare: Spare | undefined;
   /** The lane of slow programs; absent in that lane itself. */
   private readonly slow: Lane | undefined;
   private readonly tenants = new Map<number, Tenant>();
@@ -62,7 +63,7 @@ export class Lane {
   private baseBytes: number | undefined;
   private closed = false;
 
-  constructor(index: number, { seat, spare, slow }: { readonly seat: Seat; readonly spare: Spare; readonly slow?: Lane | undefined }) {
+  constructor(index: number, { seat, spare, slow }: { readonly seat: Seat; readonly spare?: Spare; readonly slow?: Lane }) {
     this.index = index;
     this.seat = seat;
     this.spare = spare;
@@ -154,14 +155,14 @@ export class Lane {
   private async handOver(tenant: Tenant, { slow, served, turnIsOver }: { readonly slow: Lane; readonly served: Promise<void>; readonly turnIsOver: () => void }): Promise<void> {
     this.statistics.takenOver++;
     const busy = this.seat;
-    const free = this.spare.take();
+    const free = this.spare?.take();
     if (free === undefined) throw new SpadeError("internal.invariant", "the spare seat is taken outside a turn of the slow lane");
     tenant.settleIn(slow);
     this.sitDown(free);
     turnIsOver();
     await served;
     await busy.clear();
-    this.spare.give(busy);
+    this.spare?.give(busy);
   }
 
   /** Goes on in another seat; nothing of before is there. */
@@ -198,11 +199,11 @@ export class Lane {
   /** Ends the child in a seat of this lane, or in one that it has handed over. The lane goes on in the spare seat, if that is free. */
   private async replace(seat: Seat): Promise<void> {
     const isOwn = seat === this.seat;
-    const free = isOwn ? this.spare.take() : undefined;
+    const free = isOwn ? this.spare?.take() : undefined;
     if (isOwn) this.sitDown(free ?? seat);
     const ended = seat.end();
     if (isOwn && this.tenants.size > 0) this.seat.prepare();
-    if (free !== undefined) this.spare.give(seat);
+    if (free !== undefined) this.spare?.give(seat);
     await ended;
   }
 }

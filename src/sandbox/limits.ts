@@ -45,6 +45,12 @@ export const loadPatienceMs = 200;
 /** A program with a call that took longer than this share of `wallMsPerCall` moves to the lane of slow programs. */
 export const slowCallShare = 0.2;
 
+/**
+ * How far the children of slow programs give way: with two other busy processes on two cores, one with this niceness gets a fifth of them on Linux, and
+ * a third without. More would let a program that is only slow run into its wall limits.
+ */
+export const slowNiceness = 5;
+
 /** Programs of which a sandbox remembers how long their calls take. */
 export const maxKnownPrograms = 10_000;
 

@@ -369,7 +369,7 @@ export class LoadedProgram implements ProgramHandle, Tenant {
     this.pace.called(cost.wallMs);
     const read = withinLimit(readOutcome<unknown>(outcome, call?.read ?? (() => null)), this.limits.maxObservationChars);
     const result = read.ok || !("trap" in outcome) ? read : failed(nameLimit(read.failure, item));
-    if (!result.ok) this.pace.refused(result.failure);
+    if (!result.ok) this.pace.refused(result.failure, cost.wallMs);
     if ("trap" in outcome && !result.ok) this.fail(instance, result.failure);
     else if (item.op !== "fork") {
       if (call !== undefined) {

@@ -22,13 +22,13 @@ test("a slow call, or one ended from outside, makes a program slow for good", ()
   expect([slow, stopped].map((known) => new Pace(defaultLimits, known).isSlow)).toEqual([true, true]);
 });
 
-test("a program that raises is no slow one, one that breaks the rules is", () => {
-  const isSlowAfter = (code: GuestFailureCode): boolean => {
+test("a program that raises at once is no slow one, one that raises late or breaks the rules is", () => {
+  const isSlowAfter = (code: GuestFailureCode, wallMs: number): boolean => {
     const pace = new Pace(defaultLimits, unknownPace());
-    pace.refused({ code, message: "" });
+    pace.refused({ code, message: "" }, wallMs);
     return pace.isSlow;
   };
-  expect([isSlowAfter("raise"), isSlowAfter("output"), isSlowAfter("exit")]).toEqual([false, true, true]);
+  expect([isSlowAfter("raise", 1), isSlowAfter("raise", callPatienceMs + 1), isSlowAfter("output", 1), isSlowAfter("exit", 1)]).toEqual([false, true, true, true]);
 });
 
 test("failures are counted for each opening anew: answers do not depend on earlier ones", () => {

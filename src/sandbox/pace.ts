@@ -2,12 +2,12 @@ import { callPatienceMs, loadPatienceMs, maxSlowFailures, slowCallShare } from "
 import type { GuestFailure, Limits } from "./sandbox.ts";
 
 const slowCodes: ReadonlySet<string> = new Set(["fuel", "timeout", "episode-fuel", "episode-timeout"]);
-/** Failures that a program has for want of skill; the others cost more than a call should, or are an attempt. */
+/** Failures that a program has for want of skill, if they come quickly; the others cost more than a call should, or are an attempt. */
 const ordinaryCodes: ReadonlySet<string> = new Set(["raise", "parse"]);
 
 /** What is known of a program, however often it is opened. */
 export interface KnownPace {
-  /** Belongs into the lane of slow programs: a call of it was slow, was ended from outside, or failed by more than raising. */
+  /** Belongs into the lane of slow programs: a call of it was slow, was ended from outside, or failed late or by more than raising. */
   isSlow: boolean;
   loadMs: number;
   longestMs: number;
@@ -49,8 +49,8 @@ export class Pace {
   }
 
   /** Takes note of a failure that the guest told itself. */
-  refused({ code }: GuestFailure): void {
-    if (!ordinaryCodes.has(code)) this.known.isSlow = true;
+  refused({ code }: GuestFailure, wallMs: number): void {
+    if (!ordinaryCodes.has(code) || wallMs > callPatienceMs) this.known.isSlow = true;
   }
 
   /** Takes note of a call that was ended from outside; the failure of all further ones if it is one too many. */

@@ -46,7 +46,7 @@ export async function openSandbox(options: SandboxOptions): Promise<ObservedSand
   const cacheDirectory = options.cacheDirectory ?? defaultCacheDirectory();
   const gaps = permissionGaps();
   const [image, bubblewrap] = await Promise.all([ensureImage(cacheDirectory), chooseBubblewrap(options.bubblewrap ?? "auto", options.bubblewrapPaths)]);
-  const newSeat = (): Seat => new Seat({ image, limits, bubblewrap });
+  const newSeat = (givesWay: boolean): Seat => new Seat({ image, limits, bubblewrap, givesWay });
   return new Pool({ count, newSeat, limits, isolation: isolationOf(image, bubblewrap, gaps) });
 }
 
@@ -77,10 +77,10 @@ class Pool implements ObservedSandbox {
   private lastKey = 0;
   private isClosed = false;
 
-  constructor({ count, newSeat, limits, isolation }: { readonly count: number; readonly newSeat: () => Seat; readonly limits: Limits; readonly isolation: Isolation }) {
-    const [spareSeat, slowSeat, ...seats] = [newSeat(), newSeat(), ...Array.from({ length: count }, newSeat)] as const;
+  constructor({ count, newSeat, limits, isolation }: { readonly count: number; readonly newSeat: (givesWay: boolean) => Seat; readonly limits: Limits; readonly isolation: Isolation }) {
+    const [spareSeat, slowSeat, ...seats] = [newSeat(false), newSeat(true), ...Array.from({ length: count }, () => newSeat(false))] as const;
     const spare = new Spare(spareSeat);
-    const slow = new Lane(count, { seat: slowSeat, spare });
+    const slow = new Lane(count, { seat: slowSeat });
     this.slowLane = slow;
     this.all = seats.map((seat, index) => new Lane(index, { seat, spare, slow }));
     this.seats = [...seats, slowSeat, spareSeat];

@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { setPriority } from "node:os";
 import { monotonicClock } from "../core/clock.ts";
 
 const pageBytes = 4096;
@@ -26,6 +27,26 @@ export function processorMsOf(pid: number | undefined): number {
     return own + childrenOf(pid).reduce((sum, child) => sum + processorMsOf(child), 0);
   } catch {
     return 0;
+  }
+}
+
+/**
+ * Lets others go before a process and its descendants when the processors are busy, for the rest of their lives. Where it has ended already, or the
+ * platform has no priorities, nothing changes. `niceness` from 1 to 19.
+ */
+export function giveWay(pid: number | undefined, niceness: number): void {
+  if (pid === undefined) return;
+  attempt(() => setPriority(pid, niceness));
+  // Where Linux shares processors out by session first, the priority of a process counts only within its own.
+  attempt(() => writeFileSync(`/proc/${pid}/autogroup`, String(niceness), { flag: "r+" }));
+  for (const child of childrenOf(pid)) giveWay(child, niceness);
+}
+
+function attempt(action: () => void): void {
+  try {
+    action();
+  } catch {
+    // Tried only.
   }
 }
 

@@ -1,27 +1,18 @@
 import { SpadeError } from "../core/errors.ts";
-import { Child } from "./child-process.ts";
-import type { Image } from "./image.ts";
-import type { Limits } from "./sandbox.ts";
-import type { BubblewrapState } from "./second-layer.ts";
-
-export interface SeatOptions {
-  readonly image: Image;
-  readonly limits: Limits;
-  readonly bubblewrap: BubblewrapState;
-}
+import { Child, type ChildOptions } from "./child-process.ts";
 
 /** A place for one child, which is started when it is needed and not there. */
 export class Seat {
   /** Programs that the child has loaded. */
   loads = 0;
-  private readonly options: SeatOptions;
+  private readonly options: ChildOptions;
   private child: Child | undefined;
   /** The child that is being started. */
   private coming: Child | undefined;
   private starting: Promise<Child> | undefined;
   private isClosed = false;
 
-  constructor(options: SeatOptions) {
+  constructor(options: ChildOptions) {
     this.options = options;
   }
 
@@ -72,8 +63,7 @@ export class Seat {
   }
 
   private async start(): Promise<Child> {
-    const { image, limits, bubblewrap } = this.options;
-    const child = new Child(image, limits, bubblewrap);
+    const child = new Child(this.options);
     this.coming = child;
     await child.started().finally(() => (this.coming = undefined));
     this.child = child;
