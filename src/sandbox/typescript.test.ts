@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ObservedSandbox } from "./pool.ts";
+import { residentBytesOf } from "./processes.ts";
 import type { ProgramHandle } from "./sandbox.ts";
 import { createOne, openProgram, openTestSandbox, trace, valueOf } from "./test-sandbox.ts";
 import { dialects } from "./testing/dialects.ts";
@@ -116,6 +117,17 @@ describe("traps and memory", () => {
     }
     expect(sandbox.statistics()[0]!.starts).toBe(starts);
     await handle.close();
+  });
+
+  test.skipIf(process.platform !== "linux")("loading one program after another takes no more memory (Linux: /proc)", async () => {
+    const residentMiB = (): number => residentBytesOf(sandbox.pids()[0]) / 2 ** 20;
+    const loadMany = async (count: number): Promise<void> => {
+      for (let i = 0; i < count; i++) await (await openProgram(sandbox, healthyTypeScript, 0)).close();
+    };
+    await loadMany(20);
+    const before = residentMiB();
+    await loadMany(150);
+    expect(residentMiB() - before).toBeLessThan(150);
   });
 
   test("200 traps deep in the stack leave the lane as it was", async () => {

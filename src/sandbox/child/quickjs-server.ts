@@ -4,7 +4,7 @@ import { runInNewContext } from "node:vm";
 import type { ChildLimits, Item, Outcome, ProgramRequest, Reply } from "../messages.ts";
 import { decodeContext, encodeContext } from "./delta.ts";
 import { forkReply, metered, refusal, runSlice, tooLong, trapOf } from "./guest-call.ts";
-import { GuestException, GuestMemoryError, GuestSyntaxError, newMachine, type Machine, type MachineState, type QuickJsBase } from "./quickjs.ts";
+import { baseMachine, GuestException, GuestMemoryError, GuestSyntaxError, type Machine, type MachineState, type QuickJsBase } from "./quickjs.ts";
 import { stripTypes } from "./strip-types.ts";
 import { typescriptFacts } from "./typescript-facts.ts";
 
@@ -95,7 +95,7 @@ export class QuickJsServer {
     this.onProgress(0);
     const stripped = stripTypes(source);
     if ("message" in stripped) return { outcomes: [failure("parse", stripped.message)], lost: false, isSpent: stripped.isBroken };
-    const machine = newMachine(this.base);
+    const machine = baseMachine(this.base, this.idle.pop());
     const outcome = this.loadInto(machine, program, stripped.source);
     this.retire(machine, !isSuccess(outcome));
     return { outcomes: [outcome], lost: false };
@@ -207,7 +207,7 @@ export class QuickJsServer {
     }
     const [oldest] = this.live;
     if (this.live.size >= maxLive && oldest !== undefined) this.park(oldest);
-    const machine = this.idle.pop() ?? newMachine(this.base);
+    const machine = this.idle.pop() ?? baseMachine(this.base);
     if (parked === undefined) throw new Error("an instance has no state");
     machine.restore(instance.of.image, parked);
     delete instance.parked;

@@ -236,9 +236,9 @@ export function bootQuickJs(options: { wasmBytes: Uint8Array; gate: QuickJsGate;
   return { module, gate, image: Buffer.from(machine.bytes()), stackPointer: machine.stackPointer, dispatch, adopt };
 }
 
-/** A new machine in the base state. */
-export function newMachine(base: QuickJsBase): Machine {
-  const machine = new Machine(base.module, base.gate);
+/** A machine in the base state: a used one of the base's memory size, or else a new one. */
+export function baseMachine(base: QuickJsBase, used?: Machine): Machine {
+  const machine = used ?? new Machine(base.module, base.gate);
   machine.ensureBytes(base.image.length);
   machine.bytes().set(base.image);
   machine.stackPointer = base.stackPointer;
