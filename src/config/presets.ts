@@ -49,10 +49,15 @@ const nano: ConfigInput = {
 
 /** The named configurations; each states only what differs from the schema's defaults. */
 export const presets: Readonly<Record<string, PresetInput>> = {
-  /** The loop on two cores in at most 12 minutes. */
+  /**
+   * The loop on two cores in at most 12 minutes. Small steps and more varied designs: in so few iterations the designer keeps ahead of the agent only
+   * if the agent does not master what it plays at once.
+   */
   quickstart: {
     ...nanoPolicy,
     run: { iterations: 30 },
+    design: { ...nanoPolicy.design, sampling: { temperature: 0.8 } },
+    update: { ...nanoPolicy.update, optimiser: { ...nanoPolicy.update?.optimiser, learningRate: 2.5e-5 } },
     evaluation: { seedsPerProgram: 4 },
   },
   /** Self-play for about half an hour on one core, measured with more plays. */
