@@ -1,10 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { setPriority } from "node:os";
+import { getPriority, setPriority } from "node:os";
 import { monotonicClock } from "../core/clock.ts";
 
 const pageBytes = 4096;
 /** Linux counts processor time in hundredths of a second for whoever asks. */
 const tickMs = 10;
+const lowestPriority = 19;
 
 /** Resident memory of a process and its descendants in bytes, where the platform tells it (Linux), else 0. */
 export function residentBytesOf(pid: number | undefined): number {
@@ -32,11 +33,11 @@ export function processorMsOf(pid: number | undefined): number {
 
 /**
  * Lets others go before a process and its descendants when the processors are busy, for the rest of their lives. Where it has ended already, or the
- * platform has no priorities, nothing changes. `niceness` from 1 to 19.
+ * platform has no priorities, nothing changes. `niceness`, 1 to 19, is beyond that of this process.
  */
 export function giveWay(pid: number | undefined, niceness: number): void {
   if (pid === undefined) return;
-  attempt(() => setPriority(pid, niceness));
+  attempt(() => setPriority(pid, Math.min(lowestPriority, getPriority() + niceness)));
   // Where Linux shares processors out by session first, the priority of a process counts only within its own.
   attempt(() => writeFileSync(`/proc/${pid}/autogroup`, String(niceness), { flag: "r+" }));
   for (const child of childrenOf(pid)) giveWay(child, niceness);
