@@ -56,7 +56,7 @@ export const presets: Readonly<Record<string, PresetInput>> = {
   quickstart: {
     ...nanoPolicy,
     run: { iterations: 30 },
-    design: { ...nanoPolicy.design, sampling: { temperature: 0.8 } },
+    design: { ...nanoPolicy.design, sampling: { temperature: 0.9 } },
     update: { ...nanoPolicy.update, optimiser: { ...nanoPolicy.update?.optimiser, learningRate: 2.5e-5 } },
     evaluation: { seedsPerProgram: 4 },
   },
