@@ -1,5 +1,5 @@
 import { paperPresets } from "./paper-presets.ts";
-import { ablations, poolBaselines } from "./preset-variants.ts";
+import { ablations, over, poolBaselines } from "./preset-variants.ts";
 import type { ConfigInput, PresetInput } from "./schema.ts";
 
 /** What every configuration of the bundled nano policy shares. */
@@ -53,17 +53,16 @@ export const presets: Readonly<Record<string, PresetInput>> = {
    * The loop on two cores in at most 12 minutes. Small steps and more varied designs: in so few iterations the designer keeps ahead of the agent only
    * if the agent does not master what it plays at once.
    */
-  quickstart: {
-    ...nanoPolicy,
+  quickstart: over(nanoPolicy, {
     run: { iterations: 30 },
-    design: { ...nanoPolicy.design, sampling: { temperature: 0.9 } },
-    update: { ...nanoPolicy.update, optimiser: { ...nanoPolicy.update?.optimiser, learningRate: 2.5e-5 } },
+    design: { sampling: { temperature: 0.9 } },
+    update: { optimiser: { learningRate: 2.5e-5 } },
     evaluation: { seedsPerProgram: 4 },
-  },
+  }),
   /** Self-play for about half an hour on one core, measured with more plays. */
   nano,
   /** Control of `nano`: updates on as many environments an iteration (about 24 new ones and the replays), of a pool designed by the untrained policy. */
-  "nano-frozen-pool": { ...nano, design: { ...nano.design, tasksPerIteration: 32 }, environments: { kind: "frozenPool", size: 96 } },
+  "nano-frozen-pool": { ...nano, environments: { kind: "frozenPool", size: 96 } },
   /** Two tiny iterations, for tests. */
   smoke: {
     ...nanoPolicy,

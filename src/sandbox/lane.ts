@@ -27,6 +27,13 @@ export interface Tenant extends Worker {
   settleIn(lane: Lane): void;
 }
 
+/** Where a lane goes on, and where its long calls do, so that nobody waits for them. */
+export interface Relief {
+  readonly spare: Spare;
+  /** The lane of slow programs. */
+  readonly slow: Lane;
+}
+
 /** What has happened in a lane, for reports. */
 export interface LaneStatistics {
   /** Children that it has used, and the time of their starts. */
@@ -49,10 +56,8 @@ export class Lane {
   readonly statistics: LaneStatistics = { starts: 0, startMs: 0, switches: 0, switchMs: 0, takenOver: 0 };
   /** Counts children: what was loaded in an earlier generation is gone. */
   generation = 0;
-  /** Absent in the lane of slow programs, which waits for its own next child. */
-  private readonly spare: Spare | undefined;
-  /** The lane of slow programs; absent in that lane itself. */
-  private readonly slow: Lane | undefined;
+  /** Absent in the lane of slow programs itself, which waits for its own next child. */
+  private readonly relief: Relief | undefined;
   private readonly tenants = new Map<number, Tenant>();
   /** Those with work, in the order of their turns. */
   private readonly ready = new Set<Worker>();
@@ -63,11 +68,10 @@ export class Lane {
   private baseBytes: number | undefined;
   private closed = false;
 
-  constructor(index: number, { seat, spare, slow }: { readonly seat: Seat; readonly spare?: Spare; readonly slow?: Lane }) {
+  constructor(index: number, seat: Seat, relief?: Relief) {
     this.index = index;
     this.seat = seat;
-    this.spare = spare;
-    this.slow = slow;
+    this.relief = relief;
   }
 
   /** Number of open programs. */
@@ -127,7 +131,7 @@ export class Lane {
       if (worker !== last || isOver) since = monotonicClock();
       last = worker;
       // In lanes other than that of slow programs only programs take turns.
-      await (this.slow === undefined ? worker.serve() : this.serveBriefly(worker as Tenant, this.slow));
+      await (this.relief === undefined ? worker.serve() : this.serveBriefly(worker as Tenant, this.relief));
       // To the end of the order, behind those that have begun to wait meanwhile; unless it went to another lane.
       if (this.ready.delete(worker) && worker.hasWork) this.ready.add(worker);
       // Who has the answers may ask again at once; else a program with quick calls would get one of them for each long one of another.
@@ -137,7 +141,7 @@ export class Lane {
   }
 
   /** A program's turn: ends with it, or when its call has been taken over by the lane of slow programs. */
-  private async serveBriefly(tenant: Tenant, slow: Lane): Promise<void> {
+  private async serveBriefly(tenant: Tenant, relief: Relief): Promise<void> {
     let isServed = false;
     let isOffered = false;
     let turnIsOver = (): void => undefined;
@@ -145,24 +149,24 @@ export class Lane {
     this.onLongCall = (usedMs) => {
       if (isOffered || usedMs < tenant.patienceMs || this.ready.size < 2) return;
       isOffered = true;
-      slow.wake({ hasWork: false, isUrgent: tenant.isUrgent, serve: () => (isServed ? Promise.resolve() : this.handOver(tenant, { slow, served, turnIsOver })) });
+      relief.slow.wake({ hasWork: false, isUrgent: tenant.isUrgent, serve: () => (isServed ? Promise.resolve() : this.handOver(tenant, { ...relief, served, turnIsOver })) });
     };
     const served = tenant.serve().finally(() => (isServed = true));
     await Promise.race([served, takenOver]);
   }
 
   /** A turn of the slow lane: a call of another lane goes on there, with its child, until it is over. */
-  private async handOver(tenant: Tenant, { slow, served, turnIsOver }: { readonly slow: Lane; readonly served: Promise<void>; readonly turnIsOver: () => void }): Promise<void> {
+  private async handOver(tenant: Tenant, { slow, spare, served, turnIsOver }: Relief & { readonly served: Promise<void>; readonly turnIsOver: () => void }): Promise<void> {
     this.statistics.takenOver++;
     const busy = this.seat;
-    const free = this.spare?.take();
+    const free = spare.take();
     if (free === undefined) throw new SpadeError("internal.invariant", "the spare seat is taken outside a turn of the slow lane");
     tenant.settleIn(slow);
     this.sitDown(free);
     turnIsOver();
     await served;
     await busy.clear();
-    this.spare?.give(busy);
+    spare.give(busy);
   }
 
   /** Goes on in another seat; nothing of before is there. */
@@ -199,11 +203,11 @@ export class Lane {
   /** Ends the child in a seat of this lane, or in one that it has handed over. The lane goes on in the spare seat, if that is free. */
   private async replace(seat: Seat): Promise<void> {
     const isOwn = seat === this.seat;
-    const free = isOwn ? this.spare?.take() : undefined;
+    const free = isOwn ? this.relief?.spare.take() : undefined;
     if (isOwn) this.sitDown(free ?? seat);
     const ended = seat.end();
     if (isOwn && this.tenants.size > 0) this.seat.prepare();
-    if (free !== undefined) this.spare?.give(seat);
+    if (free !== undefined) this.relief?.spare.give(seat);
     await ended;
   }
 }

@@ -79,10 +79,9 @@ class Pool implements ObservedSandbox {
 
   constructor({ count, newSeat, limits, isolation }: { readonly count: number; readonly newSeat: (givesWay: boolean) => Seat; readonly limits: Limits; readonly isolation: Isolation }) {
     const [spareSeat, slowSeat, ...seats] = [newSeat(false), newSeat(true), ...Array.from({ length: count }, () => newSeat(false))] as const;
-    const spare = new Spare(spareSeat);
-    const slow = new Lane(count, { seat: slowSeat });
-    this.slowLane = slow;
-    this.all = seats.map((seat, index) => new Lane(index, { seat, spare, slow }));
+    this.slowLane = new Lane(count, slowSeat);
+    const relief = { spare: new Spare(spareSeat), slow: this.slowLane };
+    this.all = seats.map((seat, index) => new Lane(index, seat, relief));
     this.seats = [...seats, slowSeat, spareSeat];
     this.limits = limits;
     this.isolation = isolation;
